@@ -1,0 +1,52 @@
+import { DomainError } from '../errors.ts';
+
+/** The uniqueness rules that the database keeps, by the name of their index. */
+export type UniqueRule =
+  | 'source_name'
+  | 'user_name_live'
+  | 'source_link_external'
+  | 'group_name_live'
+  | 'other';
+
+/** SQLite names the columns of a broken rule, PostgreSQL the index. */
+const ruleByColumns: Readonly<Record<string, UniqueRule>> = {
+  'source.name_key': 'source_name',
+  'user.user_name_key': 'user_name_live',
+  'source_link.source_id, source_link.resource_type, source_link.external_id': 'source_link_external',
+  'group_.group_type, group_.display_name_key': 'group_name_live',
+};
+const ruleNames = new Set<string>(Object.values(ruleByColumns));
+
+/** Which uniqueness rule `error` reports as broken; undefined when it is another failure. */
+export function brokenUniqueRule(error: unknown): UniqueRule | undefined {
+  const { code, message, constraint } = (error ?? {}) as {
+    code?: string;
+    message?: string;
+    constraint?: string;
+  };
+  if (code === '23505') return ruleNames.has(constraint ?? '') ? (constraint as UniqueRule) : 'other';
+  if (code !== 'SQLITE_CONSTRAINT_UNIQUE' && code !== 'SQLITE_CONSTRAINT_PRIMARYKEY') return undefined;
+  const columns = message?.split('constraint failed: ')[1] ?? '';
+  return ruleByColumns[columns] ?? 'other';
+}
+
+/** A full disk and a lost connection are the client's business only in so far as it may try again. */
+export function toStorageError(error: unknown): unknown {
+  const code = (error as { code?: string } | null)?.code ?? '';
+  if (code === 'SQLITE_FULL' || code === '53100') {
+    return new DomainError('storageFull', 'The disk is full; free some space and send the request again.', {
+      cause: error,
+    });
+  }
+  if (/^(SQLITE_BUSY|SQLITE_IOERR|SQLITE_READONLY|08|57P|53|ECONN)/.test(code)) {
+    return new DomainError(
+      'unavailable',
+      'The database cannot be written now; send the request again later.',
+      {
+        cause: error,
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,43 @@
+// The database behind every store: one way to read, one way to write, whichever engine holds the data.
+// It never knows what a table means; stores hold the SQL, domain methods open the transaction.
+// How a write becomes durable is told in docs/adr/0003-write-path.md.
+
+import type { Kysely } from 'kysely';
+import type { Tables } from './schema.ts';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+/** A connection for queries. It sees what has been committed, and refuses to write. */
+export type Reader = Kysely<Tables>;
+
+declare const inTransaction: unique symbol;
+
+/** A connection inside an open transaction. Only `Database.write` makes one. */
+export type Tx = Kysely<Tables> & { readonly [inTransaction]: true };
+
+export interface Database {
+  readonly dialect: Dialect;
+  readonly read: Reader;
+  /** For `migrate.ts` alone: a connection that may change tables, before anything else is running. */
+  readonly migrator: Kysely<unknown>;
+
+  /**
+   * Runs `work` in a transaction and resolves once that is durable. `work` may wait for queries on its
+   * `tx` and for nothing else: on SQLite other writers stand behind it.
+   */
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+
+  /** Lends the right to write to another process until the promise of `hold` settles. No-op on PostgreSQL. */
+  lendTurn(hold: () => Promise<void>): Promise<void>;
+
+  /** Waits for the writes under way, then lets go of the files and connections. */
+  close(): Promise<void>;
+}
+
+/** Asks whoever owns the write queue for the right to write; resolves with the way to give it back. */
+export type TakeTurn = () => Promise<() => void>;
+
+/** Opens the transaction type: engines call it with the connection on which they have begun one. */
+export function asTx(connection: Kysely<Tables>): Tx {
+  return connection as Tx;
+}

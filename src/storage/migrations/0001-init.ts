@@ -1,0 +1,270 @@
+import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import type { Dialect } from '../database.ts';
+
+type Db = Kysely<unknown>;
+
+export async function up(db: Db, dialect: Dialect): Promise<void> {
+  const make = tables(db, dialect);
+  await createConfiguration(make);
+  await createDirectory(make);
+  await createJournal(make);
+  await createImports(make);
+  await createAccounts(make);
+  await createIndexes(db);
+  await db
+    .insertInto('sequence' as never)
+    .values([
+      { name: 'User', next: 1 },
+      { name: 'Group', next: 1 },
+    ] as never)
+    .execute();
+}
+
+type Make = ReturnType<typeof tables>;
+
+/** What differs between the engines: how a table numbers its own rows, and how wide an integer is. */
+function tables(db: Db, dialect: Dialect) {
+  const integer = dialect === 'sqlite' ? 'integer' : 'bigint';
+  const autoId = (column: ColumnDefinitionBuilder) =>
+    dialect === 'sqlite'
+      ? column.primaryKey().autoIncrement()
+      : column.primaryKey().generatedAlwaysAsIdentity();
+  return {
+    integer,
+    table: (name: string) => db.schema.createTable(name),
+    numbered: (name: string, column = 'id') => db.schema.createTable(name).addColumn(column, integer, autoId),
+  } as const;
+}
+
+const required = (column: ColumnDefinitionBuilder) => column.notNull();
+const flag = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(0);
+
+function references(target: string) {
+  return (column: ColumnDefinitionBuilder) => column.notNull().references(target).onDelete('cascade');
+}
+
+async function run(...builders: CreateTableBuilder<string, string>[]): Promise<void> {
+  for (const builder of builders) await builder.execute();
+}
+
+async function createConfiguration({ integer, table, numbered }: Make): Promise<void> {
+  await run(
+    table('sequence')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('next', integer, required),
+    numbered('source')
+      .addColumn('kind', 'text', required)
+      .addColumn('name', 'text', required)
+      .addColumn('name_key', 'text', required)
+      .addColumn('active', 'integer', required)
+      .addColumn('settings', 'text', required)
+      .addColumn('created', 'text', required)
+      .addColumn('modified', 'text', required),
+    numbered('source_token')
+      .addColumn('source_id', integer, references('source.id'))
+      .addColumn('hash', 'text', (column) => column.notNull().unique())
+      .addColumn('ciphertext', 'text', required)
+      .addColumn('created', 'text', required)
+      .addColumn('expires', 'text'),
+    table('setting')
+      .addColumn('key', 'text', (column) => column.primaryKey())
+      .addColumn('value', 'text', required),
+    table('additional_field')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('label', 'text', required)
+      .addColumn('type', 'text', required)
+      .addColumn('pattern', 'text')
+      .addColumn('ordinal', 'integer', required),
+  );
+}
+
+async function createDirectory({ integer, table, numbered }: Make): Promise<void> {
+  await run(
+    table('user')
+      .addColumn('id', integer, (column) => column.primaryKey())
+      .addColumn('state', 'text', required)
+      .addColumn('owner_source_id', integer, (column) => column.references('source.id').onDelete('set null'))
+      .addColumn('user_name', 'text', required)
+      .addColumn('user_name_key', 'text', required)
+      .addColumn('display_name_key', 'text')
+      .addColumn('family_name_key', 'text')
+      .addColumn('employee_number', 'text')
+      .addColumn('document', 'text', required)
+      .addColumn('manager_id', integer)
+      .addColumn('password_hash', 'text')
+      .addColumn('do_not_synchronise', 'integer', flag)
+      .addColumn('version', integer, required)
+      .addColumn('created', 'text', required)
+      .addColumn('modified', 'text', required),
+    table('user_email')
+      .addColumn('user_id', integer, references('user.id'))
+      .addColumn('ordinal', 'integer', required)
+      .addColumn('type', 'text')
+      .addColumn('is_primary', 'integer', flag)
+      .addColumn('value_key', 'text', required)
+      .addPrimaryKeyConstraint('user_email_pk', ['user_id', 'ordinal']),
+    table('source_link')
+      .addColumn('source_id', integer, references('source.id'))
+      .addColumn('resource_type', 'text', required)
+      .addColumn('resource_id', integer, required)
+      .addColumn('external_id', 'text', required)
+      .addColumn('digest', 'text')
+      .addPrimaryKeyConstraint('source_link_pk', ['source_id', 'resource_type', 'resource_id']),
+    table('group_')
+      .addColumn('id', integer, (column) => column.primaryKey())
+      .addColumn('state', 'text', required)
+      .addColumn('owner_source_id', integer, (column) => column.references('source.id').onDelete('set null'))
+      .addColumn('group_type', 'text', required)
+      .addColumn('display_name', 'text', required)
+      .addColumn('display_name_key', 'text', required)
+      .addColumn('document', 'text', required)
+      .addColumn('version', integer, required)
+      .addColumn('created', 'text', required)
+      .addColumn('modified', 'text', required),
+    table('membership')
+      .addColumn('group_id', integer, references('group_.id'))
+      .addColumn('user_id', integer, references('user.id'))
+      .addColumn('primary_type', 'text')
+      .addPrimaryKeyConstraint('membership_pk', ['group_id', 'user_id']),
+    numbered('pending_reference')
+      .addColumn('source_id', integer, references('source.id'))
+      .addColumn('kind', 'text', required)
+      .addColumn('resource_id', integer, required)
+      .addColumn('reference', 'text', required)
+      .addColumn('created', 'text', required),
+    numbered('persona')
+      .addColumn('name', 'text', required)
+      .addColumn('name_key', 'text', (column) => column.notNull().unique())
+      .addColumn('rule', 'text', required),
+    table('persona_group')
+      .addColumn('persona_id', integer, references('persona.id'))
+      .addColumn('group_id', integer, references('group_.id'))
+      .addPrimaryKeyConstraint('persona_group_pk', ['persona_id', 'group_id']),
+  );
+}
+
+async function createJournal({ integer, numbered }: Make): Promise<void> {
+  await run(
+    numbered('journal', 'seq')
+      .addColumn('time', 'text', required)
+      .addColumn('actor_kind', 'text', required)
+      .addColumn('actor_id', integer)
+      .addColumn('request_id', 'text')
+      .addColumn('run_id', integer)
+      .addColumn('resource_type', 'text', required)
+      .addColumn('resource_id', integer, required)
+      .addColumn('action', 'text', required)
+      .addColumn('before', 'text')
+      .addColumn('after', 'text'),
+  );
+}
+
+async function createImports({ integer, table, numbered }: Make): Promise<void> {
+  await run(
+    numbered('import_run')
+      .addColumn('source_id', integer, references('source.id'))
+      .addColumn('status', 'text', required)
+      .addColumn('origin', 'text', required)
+      .addColumn('dry_run', 'integer', flag)
+      .addColumn('phase', 'text')
+      .addColumn('cursor', integer, flag)
+      .addColumn('document', 'text')
+      .addColumn('archive', 'text', required)
+      .addColumn('sha256', 'text', required)
+      .addColumn('bytes', integer, required)
+      .addColumn('users', integer, required)
+      .addColumn('groups', integer, required)
+      .addColumn('options', 'text', required)
+      .addColumn('counts', 'text', required)
+      .addColumn('first_user_id', integer)
+      .addColumn('first_group_id', integer)
+      .addColumn('message', 'text')
+      .addColumn('lease_owner', 'text')
+      .addColumn('lease_until', 'text')
+      .addColumn('fence', integer, flag)
+      .addColumn('created', 'text', required)
+      .addColumn('started', 'text')
+      .addColumn('finished', 'text'),
+    table('import_plan')
+      .addColumn('run_id', integer, references('import_run.id'))
+      .addColumn('seq', integer, required)
+      .addColumn('kind', 'text', required)
+      .addColumn('record_id', 'text')
+      .addColumn('line', integer)
+      .addColumn('action', 'text', required)
+      .addColumn('resource_id', integer)
+      .addColumn('ordinal', integer)
+      .addColumn('payload', 'text')
+      .addColumn('sealed_password', 'text')
+      .addColumn('changed', 'text')
+      .addColumn('digest', 'text')
+      .addPrimaryKeyConstraint('import_plan_pk', ['run_id', 'seq']),
+    table('import_issue')
+      .addColumn('run_id', integer, references('import_run.id'))
+      .addColumn('seq', integer, required)
+      .addColumn('line', integer)
+      .addColumn('record_id', 'text')
+      .addColumn('code', 'text', required)
+      .addColumn('message', 'text', required)
+      .addPrimaryKeyConstraint('import_issue_pk', ['run_id', 'seq']),
+  );
+}
+
+async function createAccounts({ integer, table, numbered }: Make): Promise<void> {
+  await run(
+    numbered('admin_account')
+      .addColumn('name', 'text', required)
+      .addColumn('name_key', 'text', (column) => column.notNull().unique())
+      .addColumn('password_hash', 'text', required)
+      .addColumn('created', 'text', required),
+    numbered('invitation')
+      .addColumn('name', 'text', required)
+      .addColumn('hash', 'text', (column) => column.notNull().unique())
+      .addColumn('created', 'text', required)
+      .addColumn('expires', 'text', required)
+      .addColumn('accepted', 'text'),
+    table('session')
+      .addColumn('hash', 'text', (column) => column.primaryKey())
+      .addColumn('account_id', integer, references('admin_account.id'))
+      .addColumn('created', 'text', required)
+      .addColumn('expires', 'text', required),
+  );
+}
+
+/** Index names are read by `constraints.ts` to tell which rule a write broke. */
+async function createIndexes(db: Db): Promise<void> {
+  const index = db.schema.createIndex.bind(db.schema);
+  const live = sql<boolean>`state <> 'archived'`;
+  const existing = sql<boolean>`state = 'existing'`;
+  const unique = [
+    index('source_name').on('source').columns(['name_key']),
+    index('user_name_live').on('user').columns(['user_name_key']).where(live),
+    index('source_link_external').on('source_link').columns(['source_id', 'resource_type', 'external_id']),
+    index('group_name_live').on('group_').columns(['group_type', 'display_name_key']).where(existing),
+    index('membership_primary')
+      .on('membership')
+      .columns(['user_id', 'primary_type'])
+      .where('primary_type', 'is not', null),
+  ];
+  for (const builder of unique) await builder.unique().execute();
+  const plain: [name: string, table: string, columns: string[]][] = [
+    ['user_display_name', 'user', ['display_name_key']],
+    ['user_family_name', 'user', ['family_name_key']],
+    ['user_employee_number', 'user', ['employee_number']],
+    ['user_manager', 'user', ['manager_id']],
+    ['user_owner', 'user', ['owner_source_id', 'state']],
+    ['user_modified', 'user', ['modified']],
+    ['user_live', 'user', ['state', 'id']],
+    ['user_email_value', 'user_email', ['value_key', 'user_id']],
+    ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
+    ['group_name', 'group_', ['display_name_key']],
+    ['membership_user', 'membership', ['user_id', 'group_id']],
+    ['pending_reference_text', 'pending_reference', ['kind', 'reference']],
+    ['journal_resource', 'journal', ['resource_type', 'resource_id', 'seq']],
+    ['import_run_source', 'import_run', ['source_id', 'id']],
+    ['import_run_status', 'import_run', ['status', 'id']],
+    ['import_plan_record', 'import_plan', ['run_id', 'kind', 'record_id']],
+    ['import_plan_action', 'import_plan', ['run_id', 'kind', 'action', 'seq']],
+  ];
+  for (const [name, table, columns] of plain) await index(name).on(table).columns(columns).execute();
+}

@@ -1,0 +1,66 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool, types } from 'pg';
+import { toStorageError } from './constraints.ts';
+import { asTx, type Database, type Tx } from './database.ts';
+import type { Tables } from './schema.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** Where a lost idle connection is noted; without a listener it would end the process. */
+  readonly onConnectionError?: (error: Error) => void;
+}
+
+const connectionsMax = 16;
+const attemptsMax = 5;
+const statementTimeoutMs = 30_000;
+
+export function openPostgres(options: PostgresOptions): Database {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: connectionsMax,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
+    },
+  });
+  pool.on('error', options.onConnectionError ?? (() => undefined));
+  return new PostgresDatabase(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
+}
+
+class PostgresDatabase implements Database {
+  readonly dialect = 'postgres';
+  readonly read: Kysely<Tables>;
+  readonly migrator: Kysely<unknown>;
+
+  constructor(db: Kysely<Tables>) {
+    this.read = db;
+    this.migrator = db as unknown as Kysely<unknown>;
+  }
+
+  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.read.transaction().execute((transaction) => work(asTx(transaction)));
+      } catch (error) {
+        if (attempt >= attemptsMax || !wasNotCommitted(error)) throw toStorageError(error);
+      }
+    }
+  }
+
+  lendTurn(hold: () => Promise<void>): Promise<void> {
+    return hold();
+  }
+
+  async close(): Promise<void> {
+    await this.read.destroy();
+  }
+}
+
+/** Serialization failure and deadlock: PostgreSQL has undone the transaction and asks for it to be run again. */
+function wasNotCommitted(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code;
+  return code === '40001' || code === '40P01';
+}

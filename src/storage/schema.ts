@@ -1,0 +1,246 @@
+// The tables, as Kysely sees them. Rows are snake_case; the stores turn them into domain values.
+// Times are ISO 8601 texts in UTC with milliseconds, truth values 0 or 1, documents JSON texts, so that
+// SQLite and PostgreSQL hold, compare and return exactly the same values.
+
+import type { Generated } from 'kysely';
+
+export type Flag = 0 | 1;
+export type ResourceTypeName = 'User' | 'Group';
+
+export interface SequenceTable {
+  name: ResourceTypeName;
+  next: number;
+}
+
+export interface SourceTable {
+  id: Generated<number>;
+  kind: 'scim' | 'general';
+  name: string;
+  name_key: string;
+  active: Flag;
+  settings: string;
+  created: string;
+  modified: string;
+}
+
+export interface SourceTokenTable {
+  id: Generated<number>;
+  source_id: number;
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string;
+  /** The token sealed under the key of `secret.key`, because the console shows it again. */
+  ciphertext: string;
+  created: string;
+  expires: string | null;
+}
+
+export interface UserTable {
+  id: number;
+  state: 'active' | 'inactive' | 'archived';
+  /** The source that created the user, or was the last to adopt it. */
+  owner_source_id: number | null;
+  user_name: string;
+  user_name_key: string;
+  display_name_key: string | null;
+  family_name_key: string | null;
+  employee_number: string | null;
+  /** The canonical SCIM attributes, without those that are columns, memberships or links. */
+  document: string;
+  manager_id: number | null;
+  password_hash: string | null;
+  do_not_synchronise: Flag;
+  version: number;
+  created: string;
+  modified: string;
+}
+
+export interface UserEmailTable {
+  user_id: number;
+  ordinal: number;
+  type: string | null;
+  is_primary: Flag;
+  value_key: string;
+}
+
+export interface SourceLinkTable {
+  source_id: number;
+  resource_type: ResourceTypeName;
+  resource_id: number;
+  /** What this source calls the resource: SCIM externalId, or the `@id` of a file. Compared exactly. */
+  external_id: string;
+  /** Digest of the record that was last applied through a file; null for SCIM. */
+  digest: string | null;
+}
+
+export interface GroupTable {
+  id: number;
+  state: 'existing' | 'deleted';
+  owner_source_id: number | null;
+  group_type: string;
+  display_name: string;
+  display_name_key: string;
+  document: string;
+  version: number;
+  created: string;
+  modified: string;
+}
+
+export interface MembershipTable {
+  group_id: number;
+  user_id: number;
+  /** The group's type when this is the user's primary membership of that type, else null. */
+  primary_type: string | null;
+}
+
+export interface PendingReferenceTable {
+  id: Generated<number>;
+  source_id: number;
+  kind: 'member' | 'manager';
+  /** The group that waits for a member, or the user who waits for a manager. */
+  resource_id: number;
+  reference: string;
+  created: string;
+}
+
+export interface PersonaTable {
+  id: Generated<number>;
+  name: string;
+  name_key: string;
+  rule: 'any' | 'all';
+}
+
+export interface PersonaGroupTable {
+  persona_id: number;
+  group_id: number;
+}
+
+export interface AdditionalFieldTable {
+  id: string;
+  label: string;
+  type: 'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime';
+  pattern: string | null;
+  ordinal: number;
+}
+
+export interface SettingTable {
+  key: string;
+  value: string;
+}
+
+export interface JournalTable {
+  seq: Generated<number>;
+  time: string;
+  actor_kind: 'source' | 'administrator' | 'system';
+  actor_id: number | null;
+  request_id: string | null;
+  run_id: number | null;
+  resource_type: ResourceTypeName;
+  resource_id: number;
+  action: string;
+  before: string | null;
+  after: string | null;
+}
+
+export interface ImportRunTable {
+  id: Generated<number>;
+  source_id: number;
+  status: string;
+  origin: string;
+  dry_run: Flag;
+  phase: string | null;
+  /** Sequence number of the last plan row that is done in `phase`. */
+  cursor: number;
+  /** File name in `drop/` while the run needs it. */
+  document: string | null;
+  archive: string;
+  sha256: string;
+  bytes: number;
+  users: number;
+  groups: number;
+  /** Effective options of the run, JSON. */
+  options: string;
+  /** Counts by outcome, JSON. */
+  counts: string;
+  first_user_id: number | null;
+  first_group_id: number | null;
+  message: string | null;
+  lease_owner: string | null;
+  lease_until: string | null;
+  fence: number;
+  created: string;
+  started: string | null;
+  finished: string | null;
+}
+
+export interface ImportPlanTable {
+  run_id: number;
+  seq: number;
+  kind: 'group' | 'user' | 'absent';
+  record_id: string | null;
+  line: number | null;
+  action: string;
+  /** The resource that the record matched. */
+  resource_id: number | null;
+  /** For a create: its place among the creates of its kind; with the run's first id it gives the id. */
+  ordinal: number | null;
+  payload: string | null;
+  sealed_password: string | null;
+  changed: string | null;
+  digest: string | null;
+}
+
+export interface ImportIssueTable {
+  run_id: number;
+  seq: number;
+  line: number | null;
+  record_id: string | null;
+  code: string;
+  message: string;
+}
+
+export interface AdminAccountTable {
+  id: Generated<number>;
+  name: string;
+  name_key: string;
+  password_hash: string;
+  created: string;
+}
+
+export interface InvitationTable {
+  id: Generated<number>;
+  name: string;
+  hash: string;
+  created: string;
+  expires: string;
+  accepted: string | null;
+}
+
+export interface SessionTable {
+  hash: string;
+  account_id: number;
+  created: string;
+  expires: string;
+}
+
+export interface Tables {
+  sequence: SequenceTable;
+  source: SourceTable;
+  source_token: SourceTokenTable;
+  user: UserTable;
+  user_email: UserEmailTable;
+  source_link: SourceLinkTable;
+  group_: GroupTable;
+  membership: MembershipTable;
+  pending_reference: PendingReferenceTable;
+  persona: PersonaTable;
+  persona_group: PersonaGroupTable;
+  additional_field: AdditionalFieldTable;
+  setting: SettingTable;
+  journal: JournalTable;
+  import_run: ImportRunTable;
+  import_plan: ImportPlanTable;
+  import_issue: ImportIssueTable;
+  admin_account: AdminAccountTable;
+  invitation: InvitationTable;
+  session: SessionTable;
+}

@@ -1,0 +1,266 @@
+import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { DomainError } from '../errors.ts';
+import { toStorageError } from './constraints.ts';
+import { asTx, type Database, type TakeTurn, type Tx } from './database.ts';
+import type { Tables } from './schema.ts';
+import { type TransactionControl, WriteQueue } from './write-queue.ts';
+
+export interface SqliteOptions {
+  readonly path: string;
+  /** How the right to write is had when another process owns the queue; absent where this process owns it. */
+  readonly takeTurn?: TakeTurn;
+  /** Called once after a failure that leaves the state of the disk unknown. */
+  readonly onFatal?: (error: unknown) => void;
+}
+
+type Pragma = readonly [name: string, value: string | number, readBack?: number];
+
+/** Set explicitly and read back: a build of SQLite with other defaults must not change what a 2xx promises. */
+const commonPragmas: readonly Pragma[] = [
+  ['trusted_schema', 0],
+  ['cell_size_check', 1],
+  ['mmap_size', 0],
+];
+const writerPragmas: readonly Pragma[] = [
+  ['busy_timeout', 2_000],
+  ['journal_mode', 'wal'],
+  ['synchronous', 'full', 2],
+  ['foreign_keys', 1],
+  ['secure_delete', 'fast', 2],
+  ['journal_size_limit', 64 * 1024 * 1024],
+  // From here on `begin` waits for the lock itself, without stopping the event loop.
+  ['busy_timeout', 0],
+];
+const readerPragmas: readonly Pragma[] = [
+  ['busy_timeout', 2_000],
+  ['query_only', 1],
+];
+
+const statementsMax = 512;
+const lockWaitMsMax = 10_000;
+
+export function openSqlite(options: SqliteOptions): Database {
+  const writer = openConnection(options.path, writerPragmas);
+  const reader = openConnection(options.path, readerPragmas);
+  return new SqliteDatabase(writer, reader, options);
+}
+
+class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite';
+  readonly read: Kysely<Tables>;
+  readonly migrator: Kysely<unknown>;
+  readonly #writer: Kysely<Tables>;
+  readonly #queue: WriteQueue;
+
+  constructor(writer: Sqlite, reader: Sqlite, options: SqliteOptions) {
+    this.read = new Kysely<Tables>({ dialect: dialectOn(reader) });
+    this.#writer = new Kysely<Tables>({ dialect: dialectOn(writer) });
+    this.migrator = this.#writer as unknown as Kysely<unknown>;
+    const control = new SqliteTransactions(writer, options.takeTurn);
+    this.#queue = new WriteQueue(control, options.onFatal ?? (() => undefined));
+  }
+
+  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.#queue.run(() => work(asTx(this.#writer)));
+    } catch (error) {
+      throw toStorageError(error);
+    }
+  }
+
+  lendTurn(hold: () => Promise<void>): Promise<void> {
+    return this.#queue.lend(hold);
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await this.read.destroy();
+    await this.#writer.destroy();
+  }
+}
+
+class SqliteTransactions implements TransactionControl {
+  readonly #sqlite: Sqlite;
+  readonly #takeTurn: TakeTurn | undefined;
+  #giveBack: (() => void) | undefined;
+
+  constructor(sqlite: Sqlite, takeTurn: TakeTurn | undefined) {
+    this.#sqlite = sqlite;
+    this.#takeTurn = takeTurn;
+  }
+
+  async begin(): Promise<void> {
+    this.#giveBack = await this.#takeTurn?.();
+    const deadline = performance.now() + lockWaitMsMax;
+    for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 20)) {
+      try {
+        this.#sqlite.run('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (performance.now() > deadline) throw lockTimeout(error);
+        // SQLite's own busy handler would sleep on this thread and stop every other request.
+        await Bun.sleep(waitMs);
+      }
+    }
+  }
+
+  commit(): void {
+    this.#sqlite.run('COMMIT');
+    this.#end();
+  }
+
+  rollback(): void {
+    try {
+      if (this.#sqlite.inTransaction) this.#sqlite.run('ROLLBACK');
+    } finally {
+      this.#end();
+    }
+  }
+
+  savepoint(): void {
+    this.#sqlite.run('SAVEPOINT job');
+  }
+
+  releaseSavepoint(): void {
+    this.#sqlite.run('RELEASE job');
+  }
+
+  rollbackSavepoint(): void {
+    this.#sqlite.run('ROLLBACK TO job');
+    this.#sqlite.run('RELEASE job');
+  }
+
+  #end(): void {
+    this.#giveBack?.();
+    this.#giveBack = undefined;
+  }
+}
+
+function lockTimeout(cause: unknown): DomainError {
+  const detail = 'Another process has kept the database locked; send the request again.';
+  return new DomainError('unavailable', detail, { cause, retryAfterSeconds: 2 });
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { code?: string } | null)?.code?.startsWith('SQLITE_BUSY') === true;
+}
+
+function openConnection(path: string, pragmas: readonly Pragma[]): Sqlite {
+  const sqlite = new Sqlite(path, { create: true, strict: true });
+  for (const pragma of [...commonPragmas, ...pragmas]) setPragma(sqlite, pragma);
+  return sqlite;
+}
+
+function setPragma(sqlite: Sqlite, [name, value, readBack]: Pragma): void {
+  sqlite.run(`PRAGMA ${name} = ${value}`);
+  const row = sqlite.query(`PRAGMA ${name}`).get() as Record<string, unknown> | null;
+  const found = Object.values(row ?? {})[0];
+  if (found !== (readBack ?? value)) throw new Error(`SQLite kept ${name} at ${found} instead of ${value}`);
+}
+
+/** SQLite runs DDL in transactions; Kysely's own adapter says otherwise because other drivers pool connections. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+function dialectOn(sqlite: Sqlite) {
+  return {
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createDriver: () => new SqliteDriver(sqlite),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+/** Kysely's driver over one connection that is already open, with each statement prepared once. */
+class SqliteDriver implements Driver {
+  readonly #connection: CachingConnection;
+
+  constructor(readonly sqlite: Sqlite) {
+    this.#connection = new CachingConnection(sqlite);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('COMMIT'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('ROLLBACK'));
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#connection.finalize();
+    this.sqlite.close();
+  }
+}
+
+class CachingConnection implements DatabaseConnection {
+  readonly #sqlite: Sqlite;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(sqlite: Sqlite) {
+    this.#sqlite = sqlite;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const prepared = this.#prepare(query.sql);
+    const parameters = query.parameters as SQLQueryBindings[];
+    if (prepared.columnNames.length > 0) return { rows: prepared.all(...parameters) as R[] };
+    const { changes, lastInsertRowid } = prepared.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    for (const row of this.#sqlite.prepare(query.sql).iterate(...(query.parameters as SQLQueryBindings[]))) {
+      yield { rows: [row as R] };
+    }
+  }
+
+  finalize(): void {
+    for (const prepared of this.#statements.values()) prepared.finalize();
+    this.#statements.clear();
+  }
+
+  #prepare(text: string): Statement {
+    let prepared = this.#statements.get(text);
+    if (prepared === undefined) prepared = this.#sqlite.prepare(text);
+    else this.#statements.delete(text);
+    // Re-inserted at the end: the first key of the map is then the one unused for longest.
+    this.#statements.set(text, prepared);
+    if (this.#statements.size > statementsMax) this.#evictOldest();
+    return prepared;
+  }
+
+  #evictOldest(): void {
+    for (const [text, prepared] of this.#statements) {
+      prepared.finalize();
+      this.#statements.delete(text);
+      return;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { DomainError } from '../errors.ts';
+
+/** What the queue needs of an engine: transaction control on the one writer connection. */
+export interface TransactionControl {
+  /** Resolves once the transaction is open; rejects when another process keeps the lock for too long. */
+  begin(): Promise<void>;
+  commit(): void;
+  rollback(): void;
+  savepoint(): void;
+  releaseSavepoint(): void;
+  rollbackSavepoint(): void;
+}
+
+interface Job {
+  readonly work: () => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Turn {
+  readonly hold: () => Promise<void>;
+  readonly resolve: () => void;
+}
+
+const queueItemsMax = 4_096;
+/** Jobs that share one commit. More would only make the first of them wait longer. */
+const groupJobsMax = 128;
+
+/**
+ * One line of writers in front of one connection. Jobs that wait at the same moment share a transaction (a savepoint
+ * each) and so one sync; each is settled after the commit. A turn lent to another process stands in the same line.
+ */
+export class WriteQueue {
+  readonly #control: TransactionControl;
+  readonly #onFatal: (error: unknown) => void;
+  #waiting: (Job | Turn)[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(control: TransactionControl, onFatal: (error: unknown) => void) {
+    this.#control = control;
+    this.#onFatal = onFatal;
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#push({ work, resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+
+  lend(hold: () => Promise<void>): Promise<void> {
+    return new Promise<void>((resolve) => this.#push({ hold, resolve }));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#draining;
+  }
+
+  #push(item: Job | Turn): void {
+    if (this.#closed)
+      throw new DomainError('unavailable', 'The service is stopping; send the request again.');
+    if (this.#waiting.length >= queueItemsMax) {
+      throw new DomainError('unavailable', 'Too many changes are waiting; send the request again later.', {
+        retryAfterSeconds: 2,
+      });
+    }
+    this.#waiting.push(item);
+    this.#draining ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop: requests that arrived together are then all in the line.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const head = this.#waiting[0];
+      if (head !== undefined && 'hold' in head) {
+        this.#waiting.shift();
+        await head.hold().catch(() => undefined);
+        head.resolve();
+      } else {
+        await this.#commitGroup(this.#takeGroup());
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  #takeGroup(): Job[] {
+    const firstTurn = this.#waiting.findIndex((item) => 'hold' in item);
+    const end = firstTurn === -1 ? this.#waiting.length : firstTurn;
+    return this.#waiting.splice(0, Math.min(end, groupJobsMax)) as Job[];
+  }
+
+  async #commitGroup(group: readonly Job[]): Promise<void> {
+    const settle: (() => void)[] = [];
+    try {
+      await this.#control.begin();
+      for (const job of group) settle.push(await this.#runJob(job));
+      this.#control.commit();
+    } catch (error) {
+      this.#abandon(group, error);
+      return;
+    }
+    for (const done of settle) done();
+  }
+
+  async #runJob(job: Job): Promise<() => void> {
+    this.#control.savepoint();
+    try {
+      const value = await job.work();
+      this.#control.releaseSavepoint();
+      return () => job.resolve(value);
+    } catch (error) {
+      this.#control.rollbackSavepoint();
+      return () => job.reject(error);
+    }
+  }
+
+  #abandon(group: readonly Job[], error: unknown): void {
+    try {
+      this.#control.rollback();
+    } catch {
+      // The failed commit has already ended the transaction.
+    }
+    for (const job of group) job.reject(error);
+    if (isFatal(error)) this.#onFatal(error);
+  }
+}
+
+/**
+ * After these nobody knows what the disk holds. The service stops, and starts again from what is durable:
+ * an fsync that failed once may succeed the second time without having written anything.
+ */
+function isFatal(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code ?? '';
+  return /^SQLITE_(IOERR_FSYNC|IOERR_WRITE|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/.test(code);
+}
