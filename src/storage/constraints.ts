@@ -30,6 +30,19 @@ export function brokenUniqueRule(error: unknown): UniqueRule | undefined {
   return ruleByColumns[columns] ?? 'other';
 }
 
+/**
+ * Another transaction changed what this one has read. `Database.write` runs the work again, as it does when
+ * PostgreSQL itself reports a serialization failure, whose code it bears.
+ */
+export class StaleRead extends Error {
+  readonly code = '40001';
+
+  constructor(what: string) {
+    super(`${what} has been changed by another transaction`);
+    this.name = 'StaleRead';
+  }
+}
+
 /** A full disk and a lost connection are the client's business only in so far as it may try again. */
 export function toStorageError(error: unknown): unknown {
   const code = (error as { code?: string } | null)?.code ?? '';

@@ -41,9 +41,11 @@ export interface UserTable {
   owner_source_id: number | null;
   user_name: string;
   user_name_key: string;
+  /** What a list of members or a report line shows. */
+  display_name: string;
   display_name_key: string | null;
   family_name_key: string | null;
-  employee_number: string | null;
+  employee_number_key: string | null;
   /** The canonical SCIM attributes, without those that are columns, memberships or links. */
   document: string;
   manager_id: number | null;

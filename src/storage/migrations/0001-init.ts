@@ -86,9 +86,10 @@ async function createDirectory({ integer, table, numbered }: Make): Promise<void
       .addColumn('owner_source_id', integer, (column) => column.references('source.id').onDelete('set null'))
       .addColumn('user_name', 'text', required)
       .addColumn('user_name_key', 'text', required)
+      .addColumn('display_name', 'text', required)
       .addColumn('display_name_key', 'text')
       .addColumn('family_name_key', 'text')
-      .addColumn('employee_number', 'text')
+      .addColumn('employee_number_key', 'text')
       .addColumn('document', 'text', required)
       .addColumn('manager_id', integer)
       .addColumn('password_hash', 'text')
@@ -250,7 +251,7 @@ async function createIndexes(db: Db): Promise<void> {
   const plain: [name: string, table: string, columns: string[]][] = [
     ['user_display_name', 'user', ['display_name_key']],
     ['user_family_name', 'user', ['family_name_key']],
-    ['user_employee_number', 'user', ['employee_number']],
+    ['user_employee_number', 'user', ['employee_number_key']],
     ['user_manager', 'user', ['manager_id']],
     ['user_owner', 'user', ['owner_source_id', 'state']],
     ['user_modified', 'user', ['modified']],
@@ -259,7 +260,8 @@ async function createIndexes(db: Db): Promise<void> {
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
     ['group_name', 'group_', ['display_name_key']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
-    ['pending_reference_text', 'pending_reference', ['kind', 'reference']],
+    ['pending_reference_text', 'pending_reference', ['source_id', 'reference']],
+    ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],
     ['journal_resource', 'journal', ['resource_type', 'resource_id', 'seq']],
     ['import_run_source', 'import_run', ['source_id', 'id']],
     ['import_run_status', 'import_run', ['status', 'id']],

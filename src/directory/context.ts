@@ -1,0 +1,44 @@
+// The directory owns people, groups, memberships and who manages whom: the rules that hold whichever door a change
+// comes through. It never sees HTTP or XML. Its terms are those of RFC 7643 §4 and of service-description.md §2 and §3.
+// Every change goes through save-users.ts or save-group.ts, which write the journal in the same transaction.
+
+import type { Configuration } from '../settings/configuration.ts';
+import type { JournalTable } from '../storage/schema.ts';
+
+export interface Actor {
+  readonly kind: JournalTable['actor_kind'];
+  /** Id of the source or account; null for the system itself. */
+  readonly id: number | null;
+}
+
+/** On whose behalf something is read or changed, when, and under which configuration. */
+export interface DirectoryContext {
+  readonly actor: Actor;
+  /** The source whose external ids are read and written. */
+  readonly sourceId: number | null;
+  /** `own`: sees only what the source owns; the rest answers like a missing id. */
+  readonly scope: 'all' | 'own';
+  /** A member or manager that is not there: refused, or kept until it arrives. */
+  readonly unknownReferences: 'reject' | 'pending';
+  readonly requestId: string | null;
+  readonly runId: number | null;
+  readonly configuration: Configuration;
+  /** RFC 7643 dateTime in UTC, milliseconds. */
+  readonly now: string;
+}
+
+/** Whether the context's source may see the resource: one that may not answers like a missing id. */
+export function isVisible(
+  context: DirectoryContext,
+  resource: { readonly ownerSourceId: number | null },
+): boolean {
+  return context.scope === 'all' || resource.ownerSourceId === context.sourceId;
+}
+
+/** A match reaches what the source sees, and what nobody owns. */
+export function isAdoptable(
+  context: DirectoryContext,
+  resource: { readonly ownerSourceId: number | null },
+): boolean {
+  return resource.ownerSourceId === null || isVisible(context, resource);
+}

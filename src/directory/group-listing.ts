@@ -1,0 +1,20 @@
+import { groupFilterSql } from './filter-sql.ts';
+import { countGroups, type Group, pageOfGroupIds, selectGroups } from './group-store.ts';
+import { equalTo, type Listing } from './query.ts';
+import { groupView } from './resource-view.ts';
+import { findLinks } from './source-link-store.ts';
+
+export const groupListing: Listing<Group> = {
+  filterSql: groupFilterSql,
+  count: countGroups,
+  pageOfIds: pageOfGroupIds,
+  select: selectGroups,
+  view: (group) => groupView(group, undefined, () => ''),
+  async findDirectly(db, context, filter) {
+    const externalId = equalTo(filter, 'externalId');
+    if (externalId === undefined || context.sourceId === null) return undefined;
+    return (await findLinks(db, context.sourceId, 'Group', [externalId.text])).map(
+      (link) => link.resource_id,
+    );
+  },
+};

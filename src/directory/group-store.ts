@@ -1,0 +1,183 @@
+import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { platformGroupUrn } from '../resource/schema.ts';
+import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import type { Reader, Tx } from '../storage/database.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
+import type { GroupTable } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
+import type { RowSlice, Rows } from './query.ts';
+
+export const defaultGroupType = 'security group';
+
+/** A group as the directory knows it. Its members are rows of their own, never part of it. */
+export interface Group {
+  readonly id: number;
+  readonly ownerSourceId: number | null;
+  readonly groupType: string;
+  readonly displayName: string;
+  readonly version: number;
+  readonly created: string;
+  readonly modified: string;
+  /** The writable attributes without `members`, in canonical SCIM form, with this source's externalId. */
+  readonly resource: ScimObject;
+}
+
+type GroupRow = Selectable<GroupTable> & { external_id: string | null };
+
+const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>((db, place) =>
+  db
+    .selectFrom('group_')
+    .leftJoin('source_link', (join) =>
+      join
+        .onRef('source_link.resource_id', '=', 'group_.id')
+        .on('source_link.resource_type', '=', 'Group')
+        .on('source_link.source_id', '=', place('source') as number),
+    )
+    .selectAll('group_')
+    .select('source_link.external_id')
+    .where('group_.id', 'in', inNumbers(db, place('ids')))
+    .where('group_.state', '=', 'existing')
+    .orderBy('group_.id'),
+);
+
+/** The existing groups with these ids, in the order of their ids. */
+export async function selectGroups(
+  db: Reader,
+  ids: readonly number[],
+  sourceId: number | null,
+): Promise<Group[]> {
+  if (ids.length === 0) return [];
+  return (await selectByIds(db, { ids: JSON.stringify(ids), source: sourceId })).map(toGroup);
+}
+
+function toGroup(row: GroupRow): Group {
+  const document = JSON.parse(row.document) as ScimObject;
+  const platform = isObject(document[platformGroupUrn]) ? document[platformGroupUrn] : {};
+  const resource: Record<string, ScimValue> = {
+    displayName: row.display_name,
+    ...document,
+    [platformGroupUrn]: { groupType: row.group_type, ...platform },
+  };
+  if (row.external_id !== null) resource.externalId = row.external_id;
+  return {
+    id: row.id,
+    ownerSourceId: row.owner_source_id,
+    groupType: row.group_type,
+    displayName: row.display_name,
+    version: row.version,
+    created: row.created,
+    modified: row.modified,
+    resource,
+  };
+}
+
+/** What a group resource is stored as: columns, and the document without them. */
+export function toGroupParts(resource: ScimObject) {
+  const { displayName, externalId, schemas: _schemas, members: _members, ...rest } = resource;
+  const { [platformGroupUrn]: platform, ...core } = rest;
+  const { groupType, ...others } = isObject(platform) ? platform : {};
+  const document: ScimObject =
+    Object.keys(others).length > 0 ? { ...core, [platformGroupUrn]: others } : core;
+  return {
+    displayName: String(displayName ?? ''),
+    groupType: typeof groupType === 'string' ? groupType : defaultGroupType,
+    externalId: typeof externalId === 'string' ? externalId : undefined,
+    document,
+  } as const;
+}
+
+const rowsInStatementMax = 100;
+
+export async function insertGroups(tx: Tx, rows: readonly Insertable<GroupTable>[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
+    await tx
+      .insertInto('group_')
+      .values(rows.slice(start, start + rowsInStatementMax))
+      .execute();
+  }
+}
+
+export interface GroupUpdate extends Record<string, unknown> {
+  readonly id: number;
+  readonly display_name: string;
+  readonly display_name_key: string;
+  readonly group_type: string;
+  readonly document: string;
+  readonly owner_source_id: number | null;
+  readonly modified: string;
+  readonly former_version: number;
+}
+
+const updateById = statement<GroupUpdate, { id: number }>((db, place) =>
+  db
+    .updateTable('group_')
+    .set({
+      display_name: place('display_name'),
+      display_name_key: place('display_name_key'),
+      group_type: place('group_type'),
+      document: place('document'),
+      owner_source_id: place('owner_source_id'),
+      modified: place('modified'),
+    })
+    .set((value) => ({ version: value('version', '+', 1) }))
+    .where('id', '=', place('id'))
+    .where('version', '=', place('former_version'))
+    .returning('id'),
+);
+
+/** Writes the group if it still has `former_version`; false when another transaction was first. */
+export async function updateGroup(tx: Tx, update: GroupUpdate): Promise<boolean> {
+  return (await updateById(tx, update)).length === 1;
+}
+
+export async function markDeleted(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
+  await tx
+    .updateTable('group_')
+    .set((value) => ({ state: 'deleted', modified: now, version: value('version', '+', 1) }))
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface GroupHit {
+  readonly id: number;
+  readonly group_type: string;
+  readonly key: string;
+  readonly owner_source_id: number | null;
+}
+
+const selectByNameKeys = statement<{ keys: string }, GroupHit>((db, place) =>
+  db
+    .selectFrom('group_')
+    .select(['id', 'group_type', 'display_name_key as key', 'owner_source_id'])
+    .where('display_name_key', 'in', inTexts(db, place('keys')))
+    .where('state', '=', 'existing'),
+);
+
+/** Existing groups of any type with one of these names. */
+export async function findGroupsByNameKeys(db: Reader, keys: readonly string[]): Promise<GroupHit[]> {
+  return keys.length === 0 ? [] : selectByNameKeys(db, { keys: JSON.stringify(keys) });
+}
+
+function existingGroups(db: Reader, { condition, owner }: Rows) {
+  return db
+    .selectFrom('group_')
+    .where('group_.state', '=', 'existing')
+    .$if(owner !== undefined, (groups) => groups.where('group_.owner_source_id', '=', owner ?? null))
+    .$if(condition !== undefined, (groups) => groups.where(condition ?? sql<SqlBool>`true`));
+}
+
+export async function countGroups(db: Reader, rows: Rows): Promise<number> {
+  const row = await existingGroups(db, rows)
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+export async function pageOfGroupIds(db: Reader, { first, count, ...rows }: RowSlice): Promise<number[]> {
+  const page = existingGroups(db, rows).select('group_.id').orderBy('group_.id');
+  const found = await page
+    .limit(count)
+    .offset(first - 1)
+    .execute();
+  return found.map((row) => row.id);
+}

@@ -1,0 +1,140 @@
+import { DomainError } from '../errors.ts';
+import { mergeResource, replaceResource } from '../resource/merge.ts';
+import { applyPatch, type PatchOptions } from '../resource/patch.ts';
+import { splitMembers, takeMembers } from '../resource/patch-members.ts';
+import type { PatchOperation } from '../resource/patch-operation.ts';
+import type { ScimObject } from '../resource/value.ts';
+import type { Database, Reader, Tx } from '../storage/database.ts';
+import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { groupListing } from './group-listing.ts';
+import { type Group, markDeleted, selectGroups } from './group-store.ts';
+import { appendJournal } from './journal-store.ts';
+import { findMatchingGroup } from './match.ts';
+import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
+import { deletePendingOf } from './pending-store.ts';
+import { type Page, type Query, queryList } from './query.ts';
+import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
+import { deleteAllLinks } from './source-link-store.ts';
+import { writeCreate, writeUnique } from './uniqueness.ts';
+import { touchUsersOfPrimaryGroup } from './user-store.ts';
+import type { Created, OnMatch } from './users.ts';
+import { requireVersion } from './version.ts';
+
+/** Groups, by the verbs of RFC 7644 §3. Their members are rows, never a list that is read, changed and written back. */
+export class Groups {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get(context: DirectoryContext, id: number): Promise<Group> {
+    return getGroup(this.#database.read, context, id);
+  }
+
+  query(context: DirectoryContext, query: Query): Promise<Page<Group>> {
+    return queryList(this.#database, context, query, groupListing);
+  }
+
+  members(id: number): Promise<Member[]> {
+    return listMembers(this.#database.read, id);
+  }
+
+  countMembers(id: number): Promise<number> {
+    return countMembers(this.#database.read, id);
+  }
+
+  /** Creates the group, or finds the one it would duplicate and does with it what `onMatch` says. */
+  create(context: DirectoryContext, resource: ScimObject, onMatch: OnMatch): Promise<Created<Group>> {
+    return writeCreate(this.#database, (tx) => createOrMatch(tx, context, resource, onMatch));
+  }
+
+  /** PUT: `members` left out empties the group, as RFC 7644 §3.5.1 has it for every attribute. */
+  replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<Group> {
+    return this.#write(async (tx) => {
+      const before = await getGroup(tx, context, id);
+      requireVersion(before.version, ifMatch);
+      const { document, members } = takeMembers(context.configuration.groupType, body);
+      const next = replaceResource(context.configuration.groupType, before.resource, document);
+      const change: MemberChange = { action: 'replace', values: members ?? [] };
+      await updateGroupTo(tx, context, before, { next, members: [change] });
+      return getGroup(tx, context, id);
+    });
+  }
+
+  /** PATCH: all operations or none. */
+  patch(
+    context: DirectoryContext,
+    id: number,
+    operations: readonly PatchOperation[],
+    options: PatchOptions & { readonly ifMatch?: string | undefined },
+  ): Promise<Group> {
+    return this.#write(async (tx) => {
+      const before = await getGroup(tx, context, id);
+      requireVersion(before.version, options.ifMatch);
+      const { groupType } = context.configuration;
+      const steps = splitMembers(groupType, operations);
+      const members = steps.flatMap((step) => (step.kind === 'members' ? [step] : []));
+      const documentOperations = steps.flatMap((step) => (step.kind === 'document' ? [step.operation] : []));
+      const next = applyPatch(groupType, before.resource, documentOperations, options).resource;
+      await updateGroupTo(tx, context, before, { next, members });
+      return getGroup(tx, context, id);
+    });
+  }
+
+  /** DELETE removes the group and all its memberships, for good (service-description.md §3). */
+  delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
+    return this.#write(async (tx) => {
+      const group = await getGroup(tx, context, id);
+      requireVersion(group.version, ifMatch);
+      await touchUsersOfPrimaryGroup(tx, id, context.now);
+      const members = await keepMembers(tx, id, []);
+      await deleteAllLinks(tx, 'Group', id);
+      await deletePendingOf(tx, 'member', id);
+      await markDeleted(tx, { id, now: context.now });
+      const before = { ...group.resource, members: members.map(String) };
+      await appendJournal(tx, context, [{ resourceType: 'Group', resourceId: id, action: 'delete', before }]);
+    });
+  }
+
+  #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return writeUnique(this.#database, work);
+  }
+}
+
+async function createOrMatch(
+  tx: Tx,
+  context: DirectoryContext,
+  resource: ScimObject,
+  onMatch: OnMatch,
+): Promise<Created<Group>> {
+  const { document, members } = takeMembers(context.configuration.groupType, resource);
+  const add: MemberChange[] = members === undefined ? [] : [{ action: 'add', values: members }];
+  const matched = await findMatchingGroup(tx, context, document);
+  if (matched === undefined) {
+    const id = await createGroup(tx, context, document);
+    await changeMembers(tx, context, id, add);
+    return { outcome: 'created', resource: await getGroup(tx, context, id) };
+  }
+  const [before] = await selectGroups(tx, [matched], context.sourceId);
+  if (before === undefined) throw notFound(matched);
+  if (onMatch === 'reject' || !isAdoptable(context, before)) {
+    throw new DomainError('uniqueness', 'The group exists already; update it instead of creating it.');
+  }
+  if (onMatch === 'merge') {
+    const next = mergeResource(context.configuration.groupType, before.resource, document);
+    await updateGroupTo(tx, context, before, { next, members: add });
+  }
+  const [after] = await selectGroups(tx, [matched], context.sourceId);
+  return { outcome: 'matched', resource: after ?? before };
+}
+
+async function getGroup(db: Reader, context: DirectoryContext, id: number): Promise<Group> {
+  const [group] = await selectGroups(db, [id], context.sourceId);
+  if (group === undefined || !isVisible(context, group)) throw notFound(id);
+  return group;
+}
+
+function notFound(id: number): DomainError {
+  return new DomainError('notFound', `There is no group with the id ${id}.`);
+}

@@ -1,0 +1,82 @@
+import { DomainError } from '../errors.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import type { ScimObject } from '../resource/value.ts';
+import type { Reader } from '../storage/database.ts';
+import type { DirectoryContext } from './context.ts';
+import { findGroupsByNameKeys, toGroupParts } from './group-store.ts';
+import { findLinks } from './source-link-store.ts';
+import { matchingEmailKey, toParts } from './user.ts';
+import { findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
+
+/**
+ * Whom a create would duplicate (scim.md, service-description.md §3): the live user with this userName, this source's
+ * externalId, or this primary or work email. Undefined when there is none; `uniqueness` when they are several.
+ */
+export async function findMatchingUser(
+  db: Reader,
+  context: DirectoryContext,
+  resource: ScimObject,
+): Promise<number | undefined> {
+  const { userName, externalId } = toParts(resource);
+  const email = matchingEmailKey(resource);
+  const byName = await findUsersByNameKeys(db, [canonicalKey(userName)]);
+  const links = await linksOf(db, context, 'User', externalId);
+  const byEmail = email === undefined ? [] : await findUsersByEmailKeys(db, [email]);
+  const decisive = new Map([
+    ...byName.map((hit) => [hit.id, 'userName'] as const),
+    ...links.map((hit) => [hit.resource_id, 'externalId'] as const),
+  ]);
+  const shared = byEmail.map((hit) => hit.id);
+  if (decisive.size > 1)
+    throw several(`userName and externalId match different users (${ids(decisive.keys())})`);
+  const [decided] = decisive.keys();
+  if (decided === undefined) return onlyOne(shared);
+  if (shared.length > 0 && !shared.includes(decided)) {
+    throw several(
+      `${decisive.get(decided)} matches the user ${decided} and the email another (${ids(shared)})`,
+    );
+  }
+  return decided;
+}
+
+function onlyOne(shared: readonly number[]): number | undefined {
+  if (shared.length > 1) throw several(`several users share the email (${ids(shared)})`);
+  return shared[0];
+}
+
+/** RFC 7644 §3.3: the same group would be created twice. By externalId, then by displayName within its type. */
+export async function findMatchingGroup(
+  db: Reader,
+  context: DirectoryContext,
+  resource: ScimObject,
+): Promise<number | undefined> {
+  const { displayName, groupType, externalId } = toGroupParts(resource);
+  const [link] = await linksOf(db, context, 'Group', externalId);
+  const named = await findGroupsByNameKeys(db, [canonicalKey(displayName)]);
+  const sameType = named.find((group) => group.group_type === groupType);
+  if (link === undefined) return sameType?.id;
+  if (sameType !== undefined && sameType.id !== link.resource_id) {
+    throw several(
+      `externalId matches the group ${link.resource_id} and displayName the group ${sameType.id}`,
+    );
+  }
+  return link.resource_id;
+}
+
+async function linksOf(
+  db: Reader,
+  context: DirectoryContext,
+  type: 'User' | 'Group',
+  externalId: string | undefined,
+) {
+  if (externalId === undefined || context.sourceId === null) return [];
+  return findLinks(db, context.sourceId, type, [externalId]);
+}
+
+function several(what: string): DomainError {
+  return new DomainError('uniqueness', `The resource cannot be matched: ${what}; correct one of them.`);
+}
+
+function ids(values: Iterable<number>): string {
+  return [...values].slice(0, 10).join(', ');
+}

@@ -1,0 +1,130 @@
+import { type Kysely, sql } from 'kysely';
+import type { Reader, Tx } from '../storage/database.ts';
+import { inNumbers } from '../storage/list-parameter.ts';
+import type { MembershipTable, Tables } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
+
+export interface Member {
+  readonly id: number;
+  readonly displayName: string;
+}
+
+type MemberRow = { id: number; display_name: string };
+
+const selectMembers = statement<{ group: number }, MemberRow>((db, place) =>
+  db
+    .selectFrom('membership')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .select(['user.id', 'user.display_name'])
+    .where('membership.group_id', '=', place('group'))
+    .orderBy('membership.user_id'),
+);
+
+export async function listMembers(db: Reader, groupId: number): Promise<Member[]> {
+  const rows = await selectMembers(db, { group: groupId });
+  return rows.map((row) => ({ id: row.id, displayName: row.display_name }));
+}
+
+export async function countMembers(db: Reader, groupId: number): Promise<number> {
+  const row = await db
+    .selectFrom('membership')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('group_id', '=', groupId)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+type GroupAndUsers = { group: number; users: string };
+
+function liveUsers(db: Kysely<Tables>, ids: unknown) {
+  return db.selectFrom('user').where('id', 'in', inNumbers(db, ids)).where('state', '<>', 'archived');
+}
+
+const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
+  db
+    .insertInto('membership')
+    .columns(['group_id', 'user_id'])
+    .expression(
+      liveUsers(db, place('users')).select([
+        sql<number>`cast(${place('group')} as bigint)`.as('group_id'),
+        'id as user_id',
+      ]),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id'),
+);
+
+/** One set statement, however many there are and however large the group is. Returns those who were not in it yet. */
+export async function addMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
+  if (userIds.length === 0) return [];
+  const rows = await insertMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
+  return rows.map((row) => row.user_id);
+}
+
+const deleteMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
+  db
+    .deleteFrom('membership')
+    .where('group_id', '=', place('group'))
+    .where('user_id', 'in', inNumbers(db, place('users')))
+    .returning('user_id'),
+);
+
+/** Returns those who were members until now. */
+export async function removeMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
+  if (userIds.length === 0) return [];
+  const rows = await deleteMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
+  return rows.map((row) => row.user_id);
+}
+
+const deleteOtherMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
+  db
+    .deleteFrom('membership')
+    .where('group_id', '=', place('group'))
+    .where('user_id', 'not in', inNumbers(db, place('users')))
+    .returning('user_id'),
+);
+
+/** Empties the group but for `userIds`. Returns those who were members until now. */
+export async function keepMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
+  const rows = await deleteOtherMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
+  return rows.map((row) => row.user_id);
+}
+
+const rowsInStatementMax = 200;
+
+/** Adds memberships, and makes them primary where `primary_type` says so. */
+export async function upsertMemberships(tx: Tx, rows: readonly MembershipTable[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
+    await tx
+      .insertInto('membership')
+      .values(rows.slice(start, start + rowsInStatementMax))
+      .onConflict((conflict) =>
+        conflict.columns(['group_id', 'user_id']).doUpdateSet((row) => ({
+          primary_type: row.fn.coalesce('excluded.primary_type', 'membership.primary_type'),
+        })),
+      )
+      .execute();
+  }
+}
+
+const deletePrimary = statement<{ user: number; type: string }, { group_id: number }>((db, place) =>
+  db
+    .deleteFrom('membership')
+    .where('user_id', '=', place('user'))
+    .where('primary_type', '=', place('type'))
+    .returning('group_id'),
+);
+
+/** The user leaves the group that is their primary one of this type. */
+export async function leavePrimary(tx: Tx, userId: number, type: string): Promise<void> {
+  await deletePrimary(tx, { user: userId, type });
+}
+
+export async function leaveAllGroups(tx: Tx, userId: number): Promise<number[]> {
+  const rows = await tx
+    .deleteFrom('membership')
+    .where('user_id', '=', userId)
+    .returning('group_id')
+    .execute();
+  return rows.map((row) => row.group_id);
+}

@@ -1,0 +1,65 @@
+import { enterpriseUserUrn, platformUserUrn } from '../resource/schema.ts';
+import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+
+/** The group types whose primary membership shows as an attribute of the user. */
+export const unitTypes = ['company', 'department', 'location'] as const;
+export type UnitType = (typeof unitTypes)[number];
+
+/** The user's primary company, department and location, by display name. */
+export type Units = { readonly [T in UnitType]: string | undefined };
+
+export const noUnits: Units = { company: undefined, department: undefined, location: undefined };
+
+/** Where a unit shows in a user resource. Company has two names for one value (design of the platform extension). */
+const places: readonly [type: UnitType, extension: string, attribute: string][] = [
+  ['company', enterpriseUserUrn, 'organization'],
+  ['company', platformUserUrn, 'company'],
+  ['department', enterpriseUserUrn, 'department'],
+  ['location', platformUserUrn, 'location'],
+];
+
+/**
+ * Which units `next` asks for. Company may be said twice: when only one of the two places differs from what is
+ * stored, that one was meant.
+ */
+export function unitsOf(next: ScimObject, stored: Units, mode: 'replace' | 'patch'): Units {
+  const organization = textAt(next, enterpriseUserUrn, 'organization');
+  const company = textAt(next, platformUserUrn, 'company');
+  return {
+    company: chosenCompany(organization, company, stored.company, mode),
+    department: textAt(next, enterpriseUserUrn, 'department'),
+    location: textAt(next, platformUserUrn, 'location'),
+  };
+}
+
+function chosenCompany(
+  organization: string | undefined,
+  company: string | undefined,
+  stored: string | undefined,
+  mode: 'replace' | 'patch',
+): string | undefined {
+  if (mode === 'replace' && (organization === undefined || company === undefined))
+    return organization ?? company;
+  return organization === stored ? company : organization;
+}
+
+/** The resource with the units written into their places, and none where there is none. */
+export function withUnits(resource: ScimObject, units: Units): ScimObject {
+  const result: Record<string, ScimValue> = { ...resource };
+  for (const [type, extension, attribute] of places) {
+    const before = isObject(result[extension]) ? result[extension] : {};
+    const { [attribute]: _former, ...rest } = before;
+    const name = units[type];
+    const after: ScimObject = name === undefined ? rest : { ...rest, [attribute]: name };
+    if (Object.keys(after).length > 0) result[extension] = after;
+    else delete result[extension];
+  }
+  return result;
+}
+
+/** The text of an attribute of an extension, when it is there. */
+export function textAt(resource: ScimObject, extension: string, attribute: string): string | undefined {
+  const values = resource[extension];
+  const value = isObject(values) ? values[attribute] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,32 @@
+import type { Reader, Tx } from '../storage/database.ts';
+import { statement } from '../storage/statement.ts';
+
+const selectAny = statement<{ source: number }, { id: number }>((db, place) =>
+  db.selectFrom('pending_reference').select('id').where('source_id', '=', place('source')).limit(1),
+);
+
+/** Whether anything waits at all: spares every other write the search. */
+export async function hasPending(db: Reader, sourceId: number): Promise<boolean> {
+  return (await selectAny(db, { source: sourceId })).length > 0;
+}
+
+export async function setManager(
+  tx: Tx,
+  { userId, managerId, now }: { readonly userId: number; readonly managerId: number; readonly now: string },
+): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set((value) => ({ manager_id: managerId, modified: now, version: value('version', '+', 1) }))
+    .where('id', '=', userId)
+    .where('state', '<>', 'archived')
+    .execute();
+}
+
+/** Counts a change of the group's members. */
+export async function touchGroup(tx: Tx, groupId: number, now: string): Promise<void> {
+  await tx
+    .updateTable('group_')
+    .set((value) => ({ modified: now, version: value('version', '+', 1) }))
+    .where('id', '=', groupId)
+    .execute();
+}

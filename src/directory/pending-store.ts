@@ -1,0 +1,79 @@
+import type { Reader, Tx } from '../storage/database.ts';
+import { inTexts } from '../storage/list-parameter.ts';
+import { statement } from '../storage/statement.ts';
+
+/** A member or manager that was named before it arrived. */
+export interface PendingReference {
+  readonly id: number;
+  readonly kind: 'member' | 'manager';
+  /** The group that waits for a member, or the user who waits for a manager. */
+  readonly resource_id: number;
+  readonly reference: string;
+}
+
+export interface NewPendingReference {
+  readonly sourceId: number;
+  readonly kind: PendingReference['kind'];
+  readonly resourceId: number;
+  readonly reference: string;
+  readonly now: string;
+}
+
+/** Waits for each reference once; asking again for the same thing changes nothing. */
+export async function insertPending(tx: Tx, references: readonly NewPendingReference[]): Promise<void> {
+  for (const { sourceId, kind, resourceId, reference, now } of references) {
+    const same = await tx
+      .selectFrom('pending_reference')
+      .select('id')
+      .where('kind', '=', kind)
+      .where('resource_id', '=', resourceId)
+      .where('reference', '=', reference)
+      .executeTakeFirst();
+    if (same !== undefined) continue;
+    await tx
+      .insertInto('pending_reference')
+      .values({ source_id: sourceId, kind, resource_id: resourceId, reference, created: now })
+      .execute();
+  }
+}
+
+type Wanted = { source: number; references: string };
+
+const selectPending = statement<Wanted, PendingReference>((db, place) =>
+  db
+    .selectFrom('pending_reference')
+    .select(['id', 'kind', 'resource_id', 'reference'])
+    .where('source_id', '=', place('source'))
+    .where('reference', 'in', inTexts(db, place('references')))
+    .orderBy('id'),
+);
+
+export async function findPending(
+  db: Reader,
+  sourceId: number,
+  references: readonly string[],
+): Promise<PendingReference[]> {
+  return selectPending(db, { source: sourceId, references: JSON.stringify(references) });
+}
+
+export async function deletePending(tx: Tx, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx
+    .deleteFrom('pending_reference')
+    .where('id', 'in', [...ids])
+    .execute();
+}
+
+/** What a resource waited for is void once it says something else. */
+export async function deletePendingOf(
+  tx: Tx,
+  kind: PendingReference['kind'],
+  resourceId: number,
+  references?: readonly string[],
+): Promise<void> {
+  const all = tx
+    .deleteFrom('pending_reference')
+    .where('kind', '=', kind)
+    .where('resource_id', '=', resourceId);
+  await (references === undefined ? all : all.where('reference', 'in', [...references])).execute();
+}

@@ -1,0 +1,91 @@
+import { additionalFieldsUrn, platformUserUrn } from '../resource/schema.ts';
+import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import type { Persona } from '../settings/configuration.ts';
+import type { Group } from './group-store.ts';
+import type { Member } from './membership-store.ts';
+import type { User } from './user.ts';
+import { toETag } from './version.ts';
+
+/** Makes absolute references: `link('User', 7)`. */
+export type Link = (resourceType: 'User' | 'Group', id: number) => string;
+
+/** The user as RFC 7643 §4.1 shows it: what is stored, and what follows from memberships and configuration. */
+export function userView(user: User, personas: readonly Persona[], link: Link): ScimObject {
+  const view: Record<string, ScimValue> = { id: String(user.id), ...withManagerLink(user, link) };
+  if (user.groups.length > 0) {
+    view.groups = user.groups.map((group) => ({
+      value: String(group.id),
+      $ref: link('Group', group.id),
+      display: group.displayName,
+      type: 'direct',
+    }));
+  }
+  const mine = personasOf(user, personas, link);
+  if (mine.length > 0) {
+    const platform = isObject(view[platformUserUrn]) ? view[platformUserUrn] : {};
+    view[platformUserUrn] = { ...platform, personas: mine };
+  }
+  return { ...view, meta: meta('User', user, link) };
+}
+
+function withManagerLink({ resource, manager }: User, link: Link): ScimObject {
+  if (manager === undefined) return resource;
+  return mapManager(resource, (value) => ({ ...value, $ref: link('User', manager.id) }));
+}
+
+function mapManager(resource: ScimObject, change: (manager: ScimObject) => ScimObject): ScimObject {
+  const result: Record<string, ScimValue> = { ...resource };
+  for (const [name, extension] of Object.entries(resource)) {
+    if (isObject(extension) && isObject(extension.manager) && name !== additionalFieldsUrn) {
+      result[name] = { ...extension, manager: change(extension.manager) };
+    }
+  }
+  return result;
+}
+
+/** A person is in a persona by any or by all of its groups; the groups by which it is are its memberships. */
+function personasOf({ groups }: User, personas: readonly Persona[], link: Link): ScimValue[] {
+  return personas.flatMap(({ id, name, rule, groupIds }) => {
+    const memberships = groups.filter((group) => groupIds.includes(group.id));
+    const isIn = rule === 'all' ? memberships.length === groupIds.length : memberships.length > 0;
+    if (!isIn) return [];
+    const shown = memberships.map((group) => ({
+      value: String(group.id),
+      $ref: link('Group', group.id),
+      display: group.displayName,
+      type: group.groupType,
+    }));
+    return [{ value: String(id), display: name, memberships: shown }];
+  });
+}
+
+/** The group as RFC 7643 §4.2 shows it; `members` are shown when they were loaded. */
+export function groupView(group: Group, members: readonly Member[] | undefined, link: Link): ScimObject {
+  const view: Record<string, ScimValue> = { id: String(group.id), ...group.resource };
+  if (members !== undefined && members.length > 0) {
+    view.members = members.map((member) => ({
+      value: String(member.id),
+      $ref: link('User', member.id),
+      display: member.displayName,
+      type: 'User',
+    }));
+  }
+  return { ...view, meta: meta('Group', group, link) };
+}
+
+interface Versioned {
+  readonly id: number;
+  readonly version: number;
+  readonly created: string;
+  readonly modified: string;
+}
+
+function meta(resourceType: 'User' | 'Group', resource: Versioned, link: Link): ScimObject {
+  return {
+    resourceType,
+    created: resource.created,
+    lastModified: resource.modified,
+    location: link(resourceType, resource.id),
+    version: toETag(resource.version),
+  };
+}

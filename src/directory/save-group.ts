@@ -1,0 +1,222 @@
+import { DomainError } from '../errors.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { equalResources, type ScimObject } from '../resource/value.ts';
+import { StaleRead } from '../storage/constraints.ts';
+import type { Tx } from '../storage/database.ts';
+import { reserveIds } from '../storage/sequence-store.ts';
+import type { DirectoryContext } from './context.ts';
+import { type Group, insertGroups, toGroupParts, updateGroup } from './group-store.ts';
+import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
+import { addMembers, keepMembers, removeMembers } from './membership-store.ts';
+import { deletePendingOf, insertPending } from './pending-store.ts';
+import { deleteLink, upsertLinks } from './source-link-store.ts';
+import { findLiveUsers, touchUsersOfPrimaryGroup } from './user-store.ts';
+import { laterOf } from './version.ts';
+
+/** One change of a group's members; values are user ids as clients send them. */
+export interface MemberChange {
+  readonly action: 'add' | 'remove' | 'replace' | 'clear';
+  readonly values: readonly string[];
+}
+
+const membersMax = 100_000;
+
+/** Creates the group and returns its id. Throws the database's own error for a name that is taken. */
+export async function createGroup(
+  tx: Tx,
+  context: DirectoryContext,
+  resource: ScimObject,
+  reservedId?: number,
+): Promise<number> {
+  const parts = checkedParts(resource);
+  const id = reservedId ?? (await reserveIds(tx, 'Group', 1));
+  await insertGroups(tx, [
+    {
+      id,
+      state: 'existing',
+      owner_source_id: context.sourceId,
+      ...groupColumns(parts),
+      version: 1,
+      created: context.now,
+      modified: context.now,
+    },
+  ]);
+  await writeLink(tx, context, { id, externalId: parts.externalId, former: undefined });
+  await appendJournal(tx, context, [
+    { resourceType: 'Group', resourceId: id, action: 'create', after: resource },
+  ]);
+  return id;
+}
+
+/**
+ * Writes a group's attributes and applies member changes in their order, as set statements in `tx`. A group that
+ * comes out the same keeps its version. Returns whether anything changed.
+ */
+export async function updateGroupTo(
+  tx: Tx,
+  context: DirectoryContext,
+  before: Group,
+  { next, members }: { readonly next: ScimObject; readonly members: readonly MemberChange[] },
+): Promise<boolean> {
+  const parts = checkedParts(next);
+  const former = withoutSchemas(before.resource);
+  const wanted = withoutSchemas(next);
+  const isSame = equalResources(former, wanted);
+  const membersChanged = await changeMembers(tx, context, before.id, members);
+  if (isSame && !membersChanged) return false;
+  const done = await updateGroup(tx, {
+    id: before.id,
+    ...groupColumns(parts),
+    owner_source_id: before.ownerSourceId ?? context.sourceId,
+    modified: laterOf(context.now, before.modified),
+    former_version: before.version,
+  });
+  if (!done) throw new StaleRead(`The group ${before.id}`);
+  if (isSame) return true;
+  const formerExternalId = typeof former.externalId === 'string' ? former.externalId : undefined;
+  await writeLink(tx, context, { id: before.id, externalId: parts.externalId, former: formerExternalId });
+  if (parts.displayName !== before.displayName) await touchUsersOfPrimaryGroup(tx, before.id, context.now);
+  const entry = { resourceType: 'Group' as const, resourceId: before.id, action: 'update' as const };
+  await appendJournal(tx, context, [{ ...entry, ...difference(former, wanted) }]);
+  return true;
+}
+
+function withoutSchemas({ schemas: _schemas, members: _members, ...rest }: ScimObject): ScimObject {
+  return rest;
+}
+
+function checkedParts(resource: ScimObject): ReturnType<typeof toGroupParts> {
+  const parts = toGroupParts(resource);
+  if (canonicalKey(parts.displayName) !== '') return parts;
+  throw new DomainError('invalidValue', 'A group needs a displayName.', { attribute: 'displayName' });
+}
+
+function groupColumns({ displayName, groupType, document }: ReturnType<typeof toGroupParts>) {
+  return {
+    group_type: groupType,
+    display_name: displayName,
+    display_name_key: canonicalKey(displayName),
+    document: JSON.stringify(document),
+  } as const;
+}
+
+async function writeLink(
+  tx: Tx,
+  context: DirectoryContext,
+  { id, externalId, former }: { id: number; externalId: string | undefined; former: string | undefined },
+): Promise<void> {
+  if (context.sourceId === null || externalId === former) return;
+  const link = { source_id: context.sourceId, resource_type: 'Group' as const, resource_id: id };
+  if (externalId === undefined) await deleteLink(tx, link);
+  else await upsertLinks(tx, [{ ...link, external_id: externalId, digest: null }]);
+}
+
+/** Applies the changes in order and journals them; returns whether the members are others than before. */
+export async function changeMembers(
+  tx: Tx,
+  context: DirectoryContext,
+  groupId: number,
+  changes: readonly MemberChange[],
+): Promise<boolean> {
+  let hasChanged = false;
+  for (const change of changes) {
+    const { added, removed } = await applyChange(tx, context, groupId, change);
+    await appendJournal(tx, context, memberEntries(groupId, 'members.add', 'groups.add', added));
+    await appendJournal(tx, context, memberEntries(groupId, 'members.remove', 'groups.remove', removed));
+    hasChanged ||= added.length > 0 || removed.length > 0;
+  }
+  return hasChanged;
+}
+
+interface Changed {
+  readonly added: readonly number[];
+  readonly removed: readonly number[];
+}
+
+async function applyChange(
+  tx: Tx,
+  context: DirectoryContext,
+  groupId: number,
+  { action, values }: MemberChange,
+): Promise<Changed> {
+  if (values.length > membersMax) {
+    throw new DomainError('tooMany', `More than ${membersMax} members in one operation; split the request.`);
+  }
+  if (action === 'remove') {
+    await forgetPending(tx, groupId, values);
+    return {
+      added: [],
+      removed: await removeMembers(
+        tx,
+        groupId,
+        values.map(toId).filter((id) => id > 0),
+      ),
+    };
+  }
+  if (action !== 'add') await deletePendingOf(tx, 'member', groupId);
+  const ids = action === 'clear' ? [] : await requireMembers(tx, context, groupId, values);
+  const removed = action === 'add' ? [] : await keepMembers(tx, groupId, ids);
+  return { added: await addMembers(tx, groupId, ids), removed };
+}
+
+async function forgetPending(tx: Tx, groupId: number, values: readonly string[]): Promise<void> {
+  const unknown = values.filter((value) => value !== '');
+  if (unknown.length > 0) await deletePendingOf(tx, 'member', groupId, unknown);
+}
+
+/** The ids behind the values. An unknown one is refused by name, or waits, as the source is set. */
+async function requireMembers(
+  tx: Tx,
+  context: DirectoryContext,
+  groupId: number,
+  values: readonly string[],
+): Promise<number[]> {
+  const live = await findLiveUsers(
+    tx,
+    values.map(toId).filter((id) => id > 0),
+  );
+  const visible = live.filter((user) => context.scope === 'all' || user.owner_source_id === context.sourceId);
+  const known = new Set(visible.map((user) => String(user.id)));
+  const unknown = values.filter((value) => !known.has(value));
+  if (unknown.length === 0) return visible.map((user) => user.id);
+  if (context.unknownReferences === 'reject' || context.sourceId === null) throw unknownMember(unknown);
+  const { sourceId, now } = { sourceId: context.sourceId, now: context.now };
+  await insertPending(
+    tx,
+    unknown.map((reference) => ({ sourceId, kind: 'member', resourceId: groupId, reference, now })),
+  );
+  return visible.map((user) => user.id);
+}
+
+function unknownMember(unknown: readonly string[]): DomainError {
+  const named = unknown.slice(0, 5).map((value) => `"${value.slice(0, 100)}"`);
+  const more = unknown.length > named.length ? ` and ${unknown.length - named.length} more` : '';
+  const detail = `There is no user with the id ${named.join(', ')}${more}; members are given by user id.`;
+  return new DomainError('invalidValue', detail, { attribute: 'members.value' });
+}
+
+function toId(value: string): number {
+  return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0;
+}
+
+/** One row for the group's history with everyone in it, and one for each person's. */
+function memberEntries(
+  groupId: number,
+  groupAction: 'members.add' | 'members.remove',
+  userAction: 'groups.add' | 'groups.remove',
+  userIds: readonly number[],
+): JournalEntry[] {
+  if (userIds.length === 0) return [];
+  const members = { members: userIds.map(String) };
+  const groups = { groups: [String(groupId)] };
+  const side = userAction === 'groups.add' ? 'after' : 'before';
+  const ofUsers = userIds.map((resourceId) => ({
+    resourceType: 'User' as const,
+    resourceId,
+    action: userAction,
+  }));
+  return [
+    { resourceType: 'Group', resourceId: groupId, action: groupAction, [side]: members },
+    ...ofUsers.map((entry) => ({ ...entry, [side]: groups })),
+  ];
+}

@@ -1,0 +1,278 @@
+import { DomainError } from '../errors.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { additionalFieldsUrn, enterpriseUserUrn } from '../resource/schema.ts';
+import { equalResources, equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import { StaleRead } from '../storage/constraints.ts';
+import type { Tx } from '../storage/database.ts';
+import { reserveIds } from '../storage/sequence-store.ts';
+import type { DirectoryContext } from './context.ts';
+import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
+import { managerError, resolveManagers } from './manager.ts';
+import { leavePrimary, upsertMemberships } from './membership-store.ts';
+import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
+import { deletePendingOf, insertPending } from './pending-store.ts';
+import { settlePending } from './settle-pending.ts';
+import { deleteLink, upsertLinks } from './source-link-store.ts';
+import { requireUnits, type WantedUnit } from './units.ts';
+import { toParts, type User, type UserParts } from './user.ts';
+import { insertUsers, replaceEmails, updateUser, userColumns } from './user-store.ts';
+import { laterOf } from './version.ts';
+
+/** What a user is to become. */
+export interface UserChange {
+  /** The user as it is now; absent for one to be created. */
+  readonly before?: User;
+  /** Of one to be created, when its id was reserved earlier. */
+  readonly id?: number;
+  /** All writable attributes, normalised, as `User.resource` holds them. */
+  readonly next: ScimObject;
+  /** `patch`: of two names for the company the one that differs was meant. */
+  readonly mode: 'replace' | 'patch';
+  /** Digest of the file record behind this change, kept with the source's link. */
+  readonly digest?: string;
+}
+
+export interface SavedUser {
+  readonly id: number;
+  readonly outcome: 'created' | 'updated' | 'unchanged';
+}
+
+interface Draft {
+  readonly change: UserChange;
+  readonly before: User | undefined;
+  readonly parts: UserParts;
+  readonly units: Units;
+  readonly managerId: number | null;
+  /** The manager value that is to wait until its user arrives. */
+  readonly pendingManager: string | undefined;
+  /** What is compared and journalled: manager by id, units as they are spelled in the directory. */
+  readonly settled: ScimObject;
+  readonly former: ScimObject | undefined;
+  readonly outcome: SavedUser['outcome'];
+}
+
+type Placed = Draft & { readonly id: number };
+
+/**
+ * The one way in which users are written: rows, email keys, primary units, the source's link and the journal, all in
+ * `tx`. Takes a batch because an import brings thousands; SCIM brings one. Throws DomainError for a change that
+ * breaks a rule, and the database's own error for one that breaks uniqueness (see `uniquenessError`).
+ */
+export async function saveUsers(
+  tx: Tx,
+  context: DirectoryContext,
+  changes: readonly UserChange[],
+): Promise<SavedUser[]> {
+  const placed = await place(tx, await draft(tx, context, changes));
+  const written = placed.filter((user) => user.outcome !== 'unchanged');
+  await writeRows(tx, context, written);
+  await writeEmails(tx, written);
+  await writeUnits(tx, context, written);
+  await writeLinks(tx, context, placed);
+  await writePendingManagers(tx, context, written);
+  await appendJournal(tx, context, written.map(toJournal));
+  await settlePending(tx, context, written);
+  return placed.map(({ id, outcome }) => ({ id, outcome }));
+}
+
+async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]): Promise<Draft[]> {
+  const split = changes.map((change) => ({ change, parts: toParts(change.next) }));
+  const asked = split.flatMap(({ change, parts }) => {
+    const known = change.before?.manager;
+    return parts.managerValue === undefined || parts.managerValue === String(known?.id)
+      ? []
+      : [parts.managerValue];
+  });
+  const managers = asked.length > 0 ? await resolveManagers(tx, context, asked) : new Map();
+  return split.map(({ change, parts }) => {
+    checkUser(context, parts);
+    const { managerValue } = parts;
+    if (managerValue === undefined) return toDraft(change, parts, { managerId: null });
+    const kept = change.before?.manager;
+    if (managerValue === String(kept?.id)) return toDraft(change, parts, { managerId: kept?.id ?? null });
+    const outcome = managers.get(managerValue) ?? { kind: 'none' };
+    if (outcome.kind === 'found') return toDraft(change, parts, { managerId: outcome.id });
+    if (outcome.kind === 'ambiguous' || context.unknownReferences === 'reject')
+      throw managerError(managerValue, outcome);
+    return toDraft(change, parts, { managerId: null, pendingManager: managerValue });
+  });
+}
+
+function toDraft(
+  change: UserChange,
+  parts: UserParts,
+  manager: { readonly managerId: number | null; readonly pendingManager?: string },
+): Draft {
+  const before = change.before;
+  const stored = before?.units ?? noUnits;
+  const units = inStoredSpelling(unitsOf(change.next, stored, change.mode), stored);
+  const settled = comparable(withUnits(change.next, units), manager.managerId);
+  const former = before && comparable(before.resource, before.manager?.id ?? null);
+  const isSame =
+    former !== undefined && equalResources(former, settled) && manager.pendingManager === undefined;
+  const outcome = former === undefined ? 'created' : isSame ? 'unchanged' : 'updated';
+  return { change, before, parts, units, pendingManager: undefined, ...manager, settled, former, outcome };
+}
+
+/** "hr" is the department "HR": a different spelling of the same name changes nothing. */
+function inStoredSpelling(wanted: Units, stored: Units): Units {
+  const spelled = { ...wanted };
+  for (const type of unitTypes) {
+    const [now, then] = [wanted[type], stored[type]];
+    if (now !== undefined && then !== undefined && canonicalKey(now) === canonicalKey(then))
+      spelled[type] = then;
+  }
+  return spelled;
+}
+
+function comparable(resource: ScimObject, managerId: number | null): ScimObject {
+  const { schemas: _schemas, password: _password, ...rest } = resource;
+  const result: Record<string, ScimValue> = { ...rest, active: rest.active !== false };
+  const enterprise = isObject(rest[enterpriseUserUrn]) ? rest[enterpriseUserUrn] : {};
+  const { manager: _manager, ...others } = enterprise;
+  const next = managerId === null ? others : { ...others, manager: { value: String(managerId) } };
+  if (Object.keys(next).length > 0) result[enterpriseUserUrn] = next;
+  else delete result[enterpriseUserUrn];
+  return result;
+}
+
+function checkUser(context: DirectoryContext, { userName, document }: UserParts): void {
+  if (canonicalKey(userName) === '') {
+    throw new DomainError('invalidValue', 'A user needs a userName.', { attribute: 'userName' });
+  }
+  const fields = isObject(document[additionalFieldsUrn]) ? document[additionalFieldsUrn] : {};
+  for (const [id, pattern] of context.configuration.fieldPatterns) {
+    const value = fields[id];
+    if (value === undefined || pattern.test(String(value))) continue;
+    const attribute = `${additionalFieldsUrn}:${id}`;
+    throw new DomainError(
+      'invalidValue',
+      `The value of the additional field "${id}" does not fit its pattern.`,
+      {
+        attribute,
+      },
+    );
+  }
+}
+
+async function place(tx: Tx, drafts: readonly Draft[]): Promise<Placed[]> {
+  const unnumbered = drafts.filter(
+    ({ before, change }) => before === undefined && change.id === undefined,
+  ).length;
+  let next = unnumbered === 0 ? 0 : await reserveIds(tx, 'User', unnumbered);
+  return drafts.map((user) => {
+    const known = user.before?.id ?? user.change.id;
+    return { ...user, id: known ?? next++ };
+  });
+}
+
+async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {
+  const created = users.filter((user) => user.outcome === 'created');
+  if (created.length > 0)
+    await insertUsers(
+      tx,
+      created.map((user) => toNewRow(context, user)),
+    );
+  for (const user of users) {
+    if (user.before !== undefined) await updateRow(tx, context, user, user.before);
+  }
+}
+
+function toNewRow(context: DirectoryContext, { id, parts, managerId }: Placed) {
+  return {
+    id,
+    state: parts.active ? ('active' as const) : ('inactive' as const),
+    owner_source_id: context.sourceId,
+    ...userColumns(parts.userName, canonicalKey(parts.userName), parts.document),
+    manager_id: managerId,
+    password_hash: null,
+    do_not_synchronise: 0 as const,
+    version: 1,
+    created: context.now,
+    modified: context.now,
+  };
+}
+
+async function updateRow(tx: Tx, context: DirectoryContext, user: Placed, before: User): Promise<void> {
+  const { id, parts, managerId } = user;
+  const done = await updateUser(tx, {
+    id,
+    state: parts.active ? 'active' : 'inactive',
+    owner_source_id: before.ownerSourceId ?? context.sourceId,
+    ...userColumns(parts.userName, canonicalKey(parts.userName), parts.document),
+    manager_id: managerId,
+    // A clock that was set back must not take lastModified back with it.
+    modified: laterOf(context.now, before.modified),
+    former_version: before.version,
+  });
+  if (!done) throw new StaleRead(`The user ${id}`);
+}
+
+async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {
+  const changed = users.filter(({ former, settled }) => !equalValues(former?.emails, settled.emails));
+  if (changed.length === 0) return;
+  await replaceEmails(
+    tx,
+    changed.map(({ id, parts, outcome }) => ({ id, isNew: outcome === 'created', document: parts.document })),
+  );
+}
+
+async function writeUnits(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {
+  const moves = users.flatMap(({ id, before, units }) =>
+    unitTypes
+      .filter((type) => units[type] !== before?.units[type])
+      .map((type) => ({ userId: id, type, name: units[type], isLeaving: before?.units[type] !== undefined })),
+  );
+  if (moves.length === 0) return;
+  for (const { userId, type, isLeaving } of moves) {
+    if (isLeaving) await leavePrimary(tx, userId, type);
+  }
+  const joins = moves.filter((move): move is typeof move & WantedUnit => move.name !== undefined);
+  if (joins.length === 0) return;
+  const unitIds = await requireUnits(tx, context, joins);
+  await upsertMemberships(
+    tx,
+    joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
+  );
+}
+
+async function writeLinks(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {
+  const sourceId = context.sourceId;
+  if (sourceId === null) return;
+  const wanted = users.flatMap(({ id, parts, change, before }) => {
+    const isSame = parts.externalId === before?.resource.externalId && change.digest === undefined;
+    if (parts.externalId === undefined || isSame) return [];
+    const link = { source_id: sourceId, resource_type: 'User' as const, resource_id: id };
+    return [{ ...link, external_id: parts.externalId, digest: change.digest ?? null }];
+  });
+  for (const { id, parts, before } of users) {
+    if (parts.externalId !== undefined || before?.resource.externalId === undefined) continue;
+    await deleteLink(tx, { source_id: sourceId, resource_type: 'User', resource_id: id });
+  }
+  await upsertLinks(tx, wanted);
+}
+
+async function writePendingManagers(
+  tx: Tx,
+  context: DirectoryContext,
+  users: readonly Placed[],
+): Promise<void> {
+  for (const { id, before, pendingManager, managerId } of users) {
+    if (before !== undefined && managerId !== (before.manager?.id ?? null))
+      await deletePendingOf(tx, 'manager', id);
+    if (pendingManager === undefined || context.sourceId === null) continue;
+    const { sourceId, now } = { sourceId: context.sourceId, now: context.now };
+    await insertPending(tx, [{ sourceId, kind: 'manager', resourceId: id, reference: pendingManager, now }]);
+  }
+}
+
+function toJournal({ id, former, settled }: Placed): JournalEntry {
+  const about = { resourceType: 'User' as const, resourceId: id };
+  if (former === undefined) return { ...about, action: 'create', after: settled };
+  return { ...about, action: actionOf(former, settled), ...difference(former, settled) };
+}
+
+function actionOf(former: ScimObject, settled: ScimObject): JournalAction {
+  if (former.active === settled.active) return 'update';
+  return settled.active === true ? 'reactivate' : 'deactivate';
+}

@@ -1,0 +1,71 @@
+import type { Reader, Tx } from '../storage/database.ts';
+import { inTexts } from '../storage/list-parameter.ts';
+import type { ResourceTypeName, SourceLinkTable } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
+
+export interface LinkHit {
+  readonly resource_id: number;
+  readonly external_id: string;
+  readonly digest: string | null;
+}
+
+type ByExternalIds = { source: number; type: ResourceTypeName; ids: string };
+
+const selectByExternalIds = statement<ByExternalIds, LinkHit>((db, place) =>
+  db
+    .selectFrom('source_link')
+    .select(['resource_id', 'external_id', 'digest'])
+    .where('source_id', '=', place('source'))
+    .where('resource_type', '=', place('type'))
+    .where('external_id', 'in', inTexts(db, place('ids'))),
+);
+
+/** What this source calls by these names. Links go when a resource is archived or deleted, so every hit is live. */
+export async function findLinks(
+  db: Reader,
+  source: number,
+  type: ResourceTypeName,
+  externalIds: readonly string[],
+): Promise<LinkHit[]> {
+  if (externalIds.length === 0) return [];
+  return selectByExternalIds(db, { source, type, ids: JSON.stringify(externalIds) });
+}
+
+const rowsInStatementMax = 100;
+
+/** Records what a source calls its resources. A link without digest leaves the digest that is stored. */
+export async function upsertLinks(tx: Tx, links: readonly SourceLinkTable[]): Promise<void> {
+  for (let start = 0; start < links.length; start += rowsInStatementMax) {
+    await tx
+      .insertInto('source_link')
+      .values(links.slice(start, start + rowsInStatementMax))
+      .onConflict((conflict) =>
+        conflict.columns(['source_id', 'resource_type', 'resource_id']).doUpdateSet((row) => ({
+          external_id: row.ref('excluded.external_id'),
+          digest: row.fn.coalesce('excluded.digest', 'source_link.digest'),
+        })),
+      )
+      .execute();
+  }
+}
+
+export async function deleteLink(
+  tx: Tx,
+  link: Omit<SourceLinkTable, 'external_id' | 'digest'>,
+): Promise<void> {
+  await tx
+    .deleteFrom('source_link')
+    .where('source_id', '=', link.source_id)
+    .where('resource_type', '=', link.resource_type)
+    .where('resource_id', '=', link.resource_id)
+    .execute();
+}
+
+/** A resource that is archived or deleted is called nothing any more: its names are free again. */
+export async function deleteAllLinks(tx: Tx, type: ResourceTypeName, resourceId: number): Promise<void> {
+  await tx
+    .deleteFrom('source_link')
+    .where('resource_type', '=', type)
+    .where('resource_id', '=', resourceId)
+    .execute();
+}

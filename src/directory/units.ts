@@ -1,0 +1,75 @@
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { brokenUniqueRule, StaleRead } from '../storage/constraints.ts';
+import type { Tx } from '../storage/database.ts';
+import { reserveIds } from '../storage/sequence-store.ts';
+import type { DirectoryContext } from './context.ts';
+import { findGroupsByNameKeys, insertGroups } from './group-store.ts';
+import { appendJournal } from './journal-store.ts';
+import type { UnitType } from './organisation.ts';
+
+export interface WantedUnit {
+  readonly type: UnitType;
+  readonly name: string;
+}
+
+/** Finds the id of a unit that `requireUnits` was asked for. */
+export type UnitIds = (unit: WantedUnit) => number;
+
+/** The groups of these types and names, compared without case; those that are not there yet are created. */
+export async function requireUnits(
+  tx: Tx,
+  context: DirectoryContext,
+  wanted: readonly WantedUnit[],
+): Promise<UnitIds> {
+  const byKey = new Map(wanted.map((unit) => [unitKey(unit), unit]));
+  const found = await findGroupsByNameKeys(tx, [...new Set(wanted.map((unit) => canonicalKey(unit.name)))]);
+  const ids = new Map(found.map((group) => [`${group.group_type}:${group.key}`, group.id]));
+  const missing = [...byKey].filter(([key]) => !ids.has(key));
+  if (missing.length > 0) {
+    const first = await reserveIds(tx, 'Group', missing.length);
+    for (const [index, [key]] of missing.entries()) ids.set(key, first + index);
+    await createUnits(
+      tx,
+      context,
+      missing.map(([key, unit]) => ({ ...unit, id: ids.get(key) ?? 0 })),
+    );
+  }
+  return (unit) => ids.get(unitKey(unit)) ?? 0;
+}
+
+function unitKey({ type, name }: WantedUnit): string {
+  return `${type}:${canonicalKey(name)}`;
+}
+
+async function createUnits(
+  tx: Tx,
+  context: DirectoryContext,
+  units: readonly (WantedUnit & { readonly id: number })[],
+): Promise<void> {
+  const rows = units.map(({ id, type, name }) => ({
+    id,
+    state: 'existing' as const,
+    owner_source_id: context.sourceId,
+    group_type: type,
+    display_name: name,
+    display_name_key: canonicalKey(name),
+    document: '{}',
+    version: 1,
+    created: context.now,
+    modified: context.now,
+  }));
+  try {
+    await insertGroups(tx, rows);
+  } catch (error) {
+    if (brokenUniqueRule(error) === 'group_name_live')
+      throw new StaleRead('A company, department or location');
+    throw error;
+  }
+  const entries = units.map(({ id, type, name }) => ({
+    resourceType: 'Group' as const,
+    resourceId: id,
+    action: 'create' as const,
+    after: { displayName: name, groupType: type },
+  }));
+  await appendJournal(tx, context, entries);
+}

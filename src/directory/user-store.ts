@@ -1,0 +1,334 @@
+import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { enterpriseUserUrn } from '../resource/schema.ts';
+import { isObject, type ScimObject } from '../resource/value.ts';
+import type { Reader, Tx } from '../storage/database.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
+import type { UserTable } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
+import { noUnits, type Units, type UnitType, unitTypes } from './organisation.ts';
+import type { RowSlice, Rows } from './query.ts';
+import {
+  emailKeys,
+  type GroupOfUser,
+  shownName,
+  textKey,
+  toResource,
+  type User,
+  type UserState,
+} from './user.ts';
+
+type UserRow = Selectable<UserTable> & {
+  external_id: string | null;
+  manager_live_id: number | null;
+  manager_display_name: string | null;
+};
+
+type ByIds = { ids: string; source: number | null };
+
+const selectByIds = statement<ByIds, UserRow>((db, place) =>
+  db
+    .selectFrom('user')
+    .leftJoin('source_link', (join) =>
+      join
+        .onRef('source_link.resource_id', '=', 'user.id')
+        .on('source_link.resource_type', '=', 'User')
+        .on('source_link.source_id', '=', place('source') as number),
+    )
+    .leftJoin('user as manager', (join) =>
+      join.onRef('manager.id', '=', 'user.manager_id').on('manager.state', '<>', 'archived'),
+    )
+    .selectAll('user')
+    .select([
+      'source_link.external_id',
+      'manager.id as manager_live_id',
+      'manager.display_name as manager_display_name',
+    ])
+    .where('user.id', 'in', inNumbers(db, place('ids')))
+    .orderBy('user.id'),
+);
+
+interface GroupRow {
+  readonly user_id: number;
+  readonly id: number;
+  readonly group_type: string;
+  readonly display_name: string;
+  readonly primary_type: string | null;
+}
+
+const selectGroupsOf = statement<{ ids: string }, GroupRow>((db, place) =>
+  db
+    .selectFrom('membership')
+    .innerJoin('group_', 'group_.id', 'membership.group_id')
+    .select([
+      'membership.user_id',
+      'membership.primary_type',
+      'group_.id',
+      'group_.group_type',
+      'group_.display_name',
+    ])
+    .where('membership.user_id', 'in', inNumbers(db, place('ids')))
+    .orderBy('group_.id'),
+);
+
+/** The users with these ids, in the order of their ids, archived ones too. `sourceId` says whose externalId they show. */
+export async function selectUsers(
+  db: Reader,
+  ids: readonly number[],
+  sourceId: number | null,
+): Promise<User[]> {
+  if (ids.length === 0) return [];
+  const list = JSON.stringify(ids);
+  const rows = await selectByIds(db, { ids: list, source: sourceId });
+  const groups = new Map<number, GroupOfUser[]>();
+  for (const row of await selectGroupsOf(db, { ids: list })) {
+    const mine = groups.get(row.user_id) ?? [];
+    mine.push(toGroupOfUser(row));
+    groups.set(row.user_id, mine);
+  }
+  return rows.map((row) => toUser(row, groups.get(row.id) ?? []));
+}
+
+function toGroupOfUser(row: GroupRow): GroupOfUser {
+  return {
+    id: row.id,
+    groupType: row.group_type,
+    displayName: row.display_name,
+    isPrimary: row.primary_type !== null,
+  };
+}
+
+function toUser(row: UserRow, groups: readonly GroupOfUser[]): User {
+  const units = primaryUnits(groups);
+  const managerId = row.manager_live_id;
+  const manager =
+    managerId === null ? undefined : { id: managerId, displayName: row.manager_display_name ?? '' };
+  const resource = toResource({
+    userName: row.user_name,
+    active: row.state === 'active',
+    externalId: row.external_id,
+    document: JSON.parse(row.document) as ScimObject,
+    units,
+    manager,
+  });
+  return {
+    id: row.id,
+    state: row.state,
+    ownerSourceId: row.owner_source_id,
+    doNotSynchronise: row.do_not_synchronise === 1,
+    version: row.version,
+    created: row.created,
+    modified: row.modified,
+    resource,
+    groups,
+    units,
+    manager,
+  };
+}
+
+function primaryUnits(groups: readonly GroupOfUser[]): Units {
+  const units: { [T in UnitType]: string | undefined } = { ...noUnits };
+  for (const type of unitTypes) {
+    units[type] = groups.find((group) => group.isPrimary && group.groupType === type)?.displayName;
+  }
+  return units;
+}
+
+/** The columns that follow from what a user is; `saveUsers` adds identity, version and times. */
+export function userColumns(userName: string, userNameKey: string, document: ScimObject) {
+  const enterprise = isObject(document[enterpriseUserUrn]) ? document[enterpriseUserUrn] : {};
+  const name = isObject(document.name) ? document.name : {};
+  return {
+    user_name: userName,
+    user_name_key: userNameKey,
+    display_name: shownName(userName, document),
+    display_name_key: textKey(document.displayName),
+    family_name_key: textKey(name.familyName),
+    employee_number_key: textKey(enterprise.employeeNumber),
+    document: JSON.stringify(document),
+  } as const;
+}
+
+const rowsInStatementMax = 100;
+
+export async function insertUsers(tx: Tx, rows: readonly Insertable<UserTable>[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
+    const values = rows.slice(start, start + rowsInStatementMax);
+    await tx.insertInto('user').values(values).execute();
+  }
+}
+
+export type UserUpdate = ReturnType<typeof userColumns> & {
+  readonly id: number;
+  readonly state: UserState;
+  readonly owner_source_id: number | null;
+  readonly manager_id: number | null;
+  readonly modified: string;
+  readonly former_version: number;
+};
+
+const updateById = statement<UserUpdate, { id: number }>((db, place) =>
+  db
+    .updateTable('user')
+    .set({
+      state: place('state'),
+      owner_source_id: place('owner_source_id'),
+      user_name: place('user_name'),
+      user_name_key: place('user_name_key'),
+      display_name: place('display_name'),
+      display_name_key: place('display_name_key'),
+      family_name_key: place('family_name_key'),
+      employee_number_key: place('employee_number_key'),
+      document: place('document'),
+      manager_id: place('manager_id'),
+      modified: place('modified'),
+    })
+    .set((value) => ({ version: value('version', '+', 1) }))
+    .where('id', '=', place('id'))
+    .where('version', '=', place('former_version'))
+    .returning('id'),
+);
+
+/** Writes the user if it still has `former_version`; false when another transaction was first. */
+export async function updateUser(tx: Tx, update: UserUpdate): Promise<boolean> {
+  return (await updateById(tx, update)).length === 1;
+}
+
+/** Counts a change that shows in these users without being stored with them. */
+export async function touchUsersOfPrimaryGroup(tx: Tx, groupId: number, now: string): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set((value) => ({ version: value('version', '+', 1), modified: now }))
+    .where('id', 'in', (users) =>
+      users
+        .selectFrom('membership')
+        .select('user_id')
+        .where('group_id', '=', groupId)
+        .where('primary_type', 'is not', null),
+    )
+    .execute();
+}
+
+export async function replaceEmails(
+  tx: Tx,
+  users: readonly { readonly id: number; readonly isNew: boolean; readonly document: ScimObject }[],
+): Promise<void> {
+  const stale = users.filter((user) => !user.isNew).map((user) => user.id);
+  if (stale.length > 0) {
+    await tx
+      .deleteFrom('user_email')
+      .where('user_id', 'in', inNumbers(tx, JSON.stringify(stale)))
+      .execute();
+  }
+  const rows = users.flatMap(({ id, document }) =>
+    emailKeys(document).map(({ type, isPrimary, valueKey }, ordinal) => ({
+      user_id: id,
+      ordinal,
+      type,
+      is_primary: isPrimary ? (1 as const) : (0 as const),
+      value_key: valueKey,
+    })),
+  );
+  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
+    await tx
+      .insertInto('user_email')
+      .values(rows.slice(start, start + rowsInStatementMax))
+      .execute();
+  }
+}
+
+export async function deleteEmails(tx: Tx, userId: number): Promise<void> {
+  await tx.deleteFrom('user_email').where('user_id', '=', userId).execute();
+}
+
+/** A live user by one of its keys. */
+export interface UserHit {
+  readonly id: number;
+  readonly key: string;
+  readonly owner_source_id: number | null;
+}
+
+const selectByNameKeys = statement<{ keys: string }, UserHit>((db, place) =>
+  db
+    .selectFrom('user')
+    .select(['id', 'user_name_key as key', 'owner_source_id'])
+    .where('user_name_key', 'in', inTexts(db, place('keys')))
+    .where('state', '<>', 'archived'),
+);
+
+export async function findUsersByNameKeys(db: Reader, keys: readonly string[]): Promise<UserHit[]> {
+  return keys.length === 0 ? [] : selectByNameKeys(db, { keys: JSON.stringify(keys) });
+}
+
+const selectByEmailKeys = statement<{ keys: string }, UserHit>((db, place) =>
+  db
+    .selectFrom('user_email')
+    .innerJoin('user', 'user.id', 'user_email.user_id')
+    .select(['user.id', 'user_email.value_key as key', 'user.owner_source_id'])
+    .distinct()
+    .where('user_email.value_key', 'in', inTexts(db, place('keys')))
+    .where((is) => is.or([is('user_email.is_primary', '=', 1), is('user_email.type', '=', 'work')]))
+    .where('user.state', '<>', 'archived'),
+);
+
+/** By the primary or work address: others are not identifying. One key may hit several people. */
+export async function findUsersByEmailKeys(db: Reader, keys: readonly string[]): Promise<UserHit[]> {
+  return keys.length === 0 ? [] : selectByEmailKeys(db, { keys: JSON.stringify(keys) });
+}
+
+const selectLiveIds = statement<{ ids: string }, { id: number; owner_source_id: number | null }>(
+  (db, place) =>
+    db
+      .selectFrom('user')
+      .select(['id', 'owner_source_id'])
+      .where('id', 'in', inNumbers(db, place('ids')))
+      .where('state', '<>', 'archived'),
+);
+
+/** Those of `ids` that are live users, with their owners. */
+export async function findLiveUsers(
+  db: Reader,
+  ids: readonly number[],
+): Promise<{ id: number; owner_source_id: number | null }[]> {
+  return ids.length === 0 ? [] : selectLiveIds(db, { ids: JSON.stringify(ids) });
+}
+
+export async function setPasswordHash(tx: Tx, userId: number, hash: string): Promise<void> {
+  await tx.updateTable('user').set({ password_hash: hash }).where('id', '=', userId).execute();
+}
+
+export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set((value) => ({
+      state: 'archived',
+      modified: now,
+      version: value('version', '+', 1),
+      password_hash: null,
+    }))
+    .where('id', '=', id)
+    .execute();
+}
+
+function liveUsers(db: Reader, { condition, owner }: Rows) {
+  return db
+    .selectFrom('user')
+    .where('user.state', '<>', 'archived')
+    .$if(owner !== undefined, (users) => users.where('user.owner_source_id', '=', owner ?? null))
+    .$if(condition !== undefined, (users) => users.where(condition ?? sql<SqlBool>`true`));
+}
+
+export async function countUsers(db: Reader, rows: Rows): Promise<number> {
+  const row = await liveUsers(db, rows)
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+export async function pageOfUserIds(db: Reader, { first, count, ...rows }: RowSlice): Promise<number[]> {
+  const page = liveUsers(db, rows).select('user.id').orderBy('user.id');
+  const found = await page
+    .limit(count)
+    .offset(first - 1)
+    .execute();
+  return found.map((row) => row.id);
+}

@@ -1,0 +1,169 @@
+import { DomainError } from '../errors.ts';
+import { mergeResource, replaceResource } from '../resource/merge.ts';
+import { applyPatch, type PatchOptions, type PatchResult } from '../resource/patch.ts';
+import type { PatchOperation } from '../resource/patch-operation.ts';
+import type { ScimObject } from '../resource/value.ts';
+import type { PasswordHasher } from '../security/password-hash.ts';
+import { checkPassword } from '../security/password-rule.ts';
+import type { Database, Reader, Tx } from '../storage/database.ts';
+import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { appendJournal } from './journal-store.ts';
+import { findMatchingUser } from './match.ts';
+import { leaveAllGroups } from './membership-store.ts';
+import { deletePendingOf } from './pending-store.ts';
+import { type Page, type Query, queryList } from './query.ts';
+import { type SavedUser, saveUsers } from './save-users.ts';
+import { deleteAllLinks } from './source-link-store.ts';
+import { writeCreate, writeUnique } from './uniqueness.ts';
+import type { User } from './user.ts';
+import { userListing } from './user-listing.ts';
+import { deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
+import { requireVersion } from './version.ts';
+
+/** What a create does when the resource is there already. */
+export type OnMatch = 'merge' | 'return' | 'reject';
+
+export interface Created<R> {
+  readonly outcome: 'created' | 'matched';
+  readonly resource: R;
+}
+
+/** People, by the verbs of RFC 7644 §3. Each method is one transaction, or none. */
+export class Users {
+  readonly #database: Database;
+  readonly #hasher: PasswordHasher;
+
+  constructor(database: Database, hasher: PasswordHasher) {
+    this.#database = database;
+    this.#hasher = hasher;
+  }
+
+  async get(context: DirectoryContext, id: number): Promise<User> {
+    return getLiveUser(this.#database.read, context, id);
+  }
+
+  query(context: DirectoryContext, query: Query): Promise<Page<User>> {
+    return queryList(this.#database, context, query, userListing);
+  }
+
+  /** Creates the user, or finds the one it would duplicate and does with it what `onMatch` says. */
+  async create(context: DirectoryContext, resource: ScimObject, onMatch: OnMatch): Promise<Created<User>> {
+    const hash = await this.#hashForNewUser(context, resource);
+    return writeCreate(this.#database, (tx) => createOrMatch(tx, context, { resource, onMatch, hash }));
+  }
+
+  /** PUT. A user that would not change keeps its version. */
+  replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<User> {
+    return this.#write(async (tx) => {
+      const before = await getLiveUser(tx, context, id);
+      requireVersion(before.version, ifMatch);
+      const next = replaceResource(context.configuration.userType, before.resource, body);
+      await saveUsers(tx, context, [{ before, next, mode: 'replace' }]);
+      return getLiveUser(tx, context, id);
+    });
+  }
+
+  /** PATCH: all operations or none. */
+  patch(
+    context: DirectoryContext,
+    id: number,
+    operations: readonly PatchOperation[],
+    options: PatchOptions & { readonly ifMatch?: string | undefined },
+  ): Promise<{ readonly user: User; readonly result: PatchResult }> {
+    return this.#write(async (tx) => {
+      const before = await getLiveUser(tx, context, id);
+      requireVersion(before.version, options.ifMatch);
+      const result = applyPatch(context.configuration.userType, before.resource, operations, options);
+      await saveUsers(tx, context, [{ before, next: result.resource, mode: 'patch' }]);
+      return { user: await getLiveUser(tx, context, id), result };
+    });
+  }
+
+  /** DELETE archives: the user is gone for every source, and stays for Power Users (service-description.md §3). */
+  delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
+    return this.#write(async (tx) => {
+      const user = await getLiveUser(tx, context, id);
+      requireVersion(user.version, ifMatch);
+      await archiveUser(tx, context, user);
+    });
+  }
+
+  #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return writeUnique(this.#database, work);
+  }
+
+  /** Hashing takes milliseconds, so it is done before the transaction, and only for someone who seems to be new. */
+  async #hashForNewUser(context: DirectoryContext, resource: ScimObject): Promise<string | undefined> {
+    if (typeof resource.password !== 'string') return undefined;
+    if ((await findMatchingUser(this.#database.read, context, resource)) !== undefined) return undefined;
+    await checkPassword(resource.password, context.configuration.settings.passwordStrengthRegex);
+    return this.#hasher.hash(resource.password);
+  }
+}
+
+interface Creation {
+  readonly resource: ScimObject;
+  readonly onMatch: OnMatch;
+  readonly hash: string | undefined;
+}
+
+async function createOrMatch(
+  tx: Tx,
+  context: DirectoryContext,
+  { resource, onMatch, hash }: Creation,
+): Promise<Created<User>> {
+  const matched = await findMatchingUser(tx, context, resource);
+  if (matched !== undefined) {
+    return { outcome: 'matched', resource: await matchUser(tx, context, { id: matched, resource, onMatch }) };
+  }
+  const [saved] = await saveUsers(tx, context, [{ next: resource, mode: 'replace' }]);
+  const { id } = saved as SavedUser;
+  if (hash !== undefined) await setPasswordHash(tx, id, hash);
+  return { outcome: 'created', resource: await getLiveUser(tx, context, id) };
+}
+
+async function matchUser(
+  tx: Tx,
+  context: DirectoryContext,
+  {
+    id,
+    resource,
+    onMatch,
+  }: { readonly id: number; readonly resource: ScimObject; readonly onMatch: OnMatch },
+): Promise<User> {
+  const [before] = await selectUsers(tx, [id], context.sourceId);
+  if (before === undefined) throw notFound(id);
+  if (onMatch === 'reject' || !isAdoptable(context, before)) {
+    throw new DomainError('uniqueness', 'The user exists already; update it instead of creating it.');
+  }
+  if (onMatch === 'return') return before;
+  const { password: _password, ...body } = resource;
+  // An identity provider restores a person by creating them again: what it does not say is meant as at first.
+  const restored = { active: true, ...body };
+  const next = mergeResource(context.configuration.userType, before.resource, restored);
+  await saveUsers(tx, context, [{ before, next, mode: 'patch' }]);
+  return getLiveUser(tx, context, id);
+}
+
+export async function getLiveUser(db: Reader, context: DirectoryContext, id: number): Promise<User> {
+  const [user] = await selectUsers(db, [id], context.sourceId);
+  if (user === undefined || user.state === 'archived' || !isVisible(context, user)) throw notFound(id);
+  return user;
+}
+
+function notFound(id: number): DomainError {
+  return new DomainError('notFound', `There is no user with the id ${id}.`);
+}
+
+/** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
+export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
+  const groups = await leaveAllGroups(tx, user.id);
+  await deleteEmails(tx, user.id);
+  await deleteAllLinks(tx, 'User', user.id);
+  await deletePendingOf(tx, 'manager', user.id);
+  await markArchived(tx, { id: user.id, now: context.now });
+  const before = { state: user.state, groups: groups.map(String) };
+  await appendJournal(tx, context, [
+    { resourceType: 'User', resourceId: user.id, action: 'archive', before, after: { state: 'archived' } },
+  ]);
+}

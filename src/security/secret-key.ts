@@ -1,0 +1,79 @@
+// Security owns what must not leak: the key of the data folder, tokens, password hashing, the password rule.
+// It never decides who may do what; that is the policy of the folder that asks.
+// The key never enters the database, so a copy of the database gives away no token.
+
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+
+/** Seals small secrets for storage. The context binds a ciphertext to its place: moved elsewhere it does not open. */
+export interface SecretBox {
+  seal(plain: string, context: string): string;
+  open(sealed: string, context: string): string;
+}
+
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const version = 'v1';
+
+/** Reads the key at `path`, or makes one there (0600) when there is none yet. */
+export function openSecretBox(path: string): SecretBox {
+  return secretBox(readKey(path) ?? createKey(path));
+}
+
+/** AES-256-GCM with a random nonce for each secret and the context as associated data. */
+export function secretBox(key: Buffer): SecretBox {
+  return {
+    seal(plain, context) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return `${version}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+    },
+    open(sealed, context) {
+      const bytes = Buffer.from(sealed.slice(version.length + 1), 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      return (
+        decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
+      );
+    },
+  };
+}
+
+function readKey(path: string): Buffer | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const key = Buffer.from(text, 'hex');
+  if (key.length !== keyBytes) throw new Error(`${path} does not hold a key; put the right secret.key back`);
+  return key;
+}
+
+function createKey(path: string): Buffer {
+  const key = randomBytes(keyBytes);
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    // Another command made the key between our look and our leap.
+    const made = (error as { code?: string }).code === 'EEXIST' ? readKey(path) : undefined;
+    if (made === undefined) throw error;
+    return made;
+  }
+  writeSync(file, `${key.toString('hex')}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  chmodSync(path, 0o600);
+  return key;
+}
+
+/** SHA-256, hexadecimal: how tokens and invitations are looked up without being stored. */
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

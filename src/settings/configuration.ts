@@ -1,0 +1,173 @@
+import { DomainError } from '../errors.ts';
+import { compileRe2, type Re2Pattern } from '../pattern/re2.ts';
+import {
+  type AdditionalFieldType,
+  additionalFieldId,
+  additionalFieldsSchema,
+} from '../resource/additional-fields.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { buildResourceType, type ResourceType } from '../resource/schema.ts';
+import { checkPasswordRegex } from '../security/password-rule.ts';
+import { brokenUniqueRule } from '../storage/constraints.ts';
+import type { Database } from '../storage/database.ts';
+import { checkSetting, requireSettingName, type SettingName, type Settings, toSettings } from './settings.ts';
+import {
+  advanceConfigurationVersion,
+  existingGroupIds,
+  insertAdditionalField,
+  insertPersona,
+  listAdditionalFields,
+  listPersonas,
+  type PersonaRow,
+  readConfigurationVersion,
+  readSettings,
+  writeSetting,
+} from './settings-store.ts';
+
+export interface AdditionalField {
+  readonly id: string;
+  readonly label: string;
+  readonly type: AdditionalFieldType;
+  /** RE2 pattern that a value must match whole; null for any value. */
+  readonly pattern: string | null;
+}
+
+export type Persona = PersonaRow;
+
+/** Everything configured that changes what a request means, as of one moment. */
+export interface Configuration {
+  readonly version: string;
+  readonly settings: Settings;
+  readonly userType: ResourceType;
+  readonly groupType: ResourceType;
+  readonly fieldPatterns: ReadonlyMap<string, Re2Pattern>;
+  readonly personas: readonly Persona[];
+}
+
+const labelLengthMax = 200;
+
+/** Reads the configuration and keeps it until some process has changed it. */
+export class Configurations {
+  readonly #database: Database;
+  #kept: Promise<Configuration> | undefined;
+  #keptVersion = '';
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async current(): Promise<Configuration> {
+    const version = await readConfigurationVersion(this.#database.read);
+    if (this.#kept === undefined || version !== this.#keptVersion) {
+      this.#keptVersion = version;
+      this.#kept = load(this.#database, version);
+    }
+    return this.#kept;
+  }
+
+  async getSetting(name: string): Promise<string | number> {
+    const known = requireSettingName(name);
+    return (await this.current()).settings[known];
+  }
+
+  /** Stores a setting. With `force` a password regex that does not compile is stored all the same. */
+  async setSetting(name: string, text: string, { force = false } = {}): Promise<SettingName> {
+    const known = requireSettingName(name);
+    const value = checkSetting(known, text);
+    if (known === 'passwordStrengthRegex' && value !== '' && !force) await checkPasswordRegex(value);
+    await this.#database.write(async (tx) => {
+      await writeSetting(tx, known, value);
+      await advanceConfigurationVersion(tx);
+    });
+    return known;
+  }
+
+  async createField(
+    label: string,
+    type: AdditionalFieldType,
+    pattern: string | null,
+  ): Promise<AdditionalField> {
+    const trimmed = checkLabel('An additional field', label);
+    const field = { id: additionalFieldId(trimmed), label: trimmed, type, pattern };
+    additionalFieldsSchema([field]);
+    if (pattern !== null) await requireRe2(pattern);
+    return this.#database.write(async (tx) => {
+      const fields = await listAdditionalFields(tx);
+      if (fields.some(({ id }) => id === field.id)) {
+        throw new DomainError(
+          'uniqueness',
+          `There is an additional field "${field.id}" already; choose another label.`,
+        );
+      }
+      await insertAdditionalField(tx, field);
+      await advanceConfigurationVersion(tx);
+      return field;
+    });
+  }
+
+  async createPersona(name: string, rule: 'any' | 'all', groupIds: readonly number[]): Promise<Persona> {
+    const trimmed = checkLabel('A persona', name);
+    if (groupIds.length === 0)
+      throw new DomainError('invalidValue', 'A persona needs at least one group id.');
+    const unique = [...new Set(groupIds)];
+    try {
+      return await this.#database.write(async (tx) => {
+        const known = await existingGroupIds(tx, unique);
+        const missing = unique.find((id) => !known.has(id));
+        if (missing !== undefined)
+          throw new DomainError('invalidValue', `There is no group with the id ${missing}.`);
+        const id = await insertPersona(tx, {
+          name: trimmed,
+          nameKey: canonicalKey(trimmed),
+          rule,
+          groupIds: unique,
+        });
+        await advanceConfigurationVersion(tx);
+        return { id, name: trimmed, rule, groupIds: unique };
+      });
+    } catch (error) {
+      if (brokenUniqueRule(error) === undefined) throw error;
+      throw new DomainError(
+        'uniqueness',
+        `There is a persona named "${trimmed}" already; choose another name.`,
+      );
+    }
+  }
+}
+
+async function load(database: Database, version: string): Promise<Configuration> {
+  const settings = toSettings(await readSettings(database.read));
+  const fields = await listAdditionalFields(database.read);
+  const fieldPatterns = new Map<string, Re2Pattern>();
+  for (const { id, pattern } of fields) {
+    if (pattern !== null) fieldPatterns.set(id, await compileRe2(`^(?:${pattern})$`));
+  }
+  return {
+    version,
+    settings,
+    userType: buildResourceType('User', { additionalFields: additionalFieldsSchema(fields) }),
+    groupType: buildResourceType('Group'),
+    fieldPatterns,
+    personas: await listPersonas(database.read),
+  };
+}
+
+async function requireRe2(pattern: string): Promise<void> {
+  try {
+    await compileRe2(pattern);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DomainError('invalidValue', `The pattern is not one that RE2 accepts: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkLabel(what: string, label: string): string {
+  const trimmed = label.trim();
+  if (trimmed.length > 0 && trimmed.length <= labelLengthMax && !/\p{Cc}/u.test(trimmed)) return trimmed;
+  throw new DomainError(
+    'invalidValue',
+    `${what} needs a name of 1 to ${labelLengthMax} printable characters.`,
+  );
+}

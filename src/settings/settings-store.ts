@@ -1,0 +1,98 @@
+import type { Reader, Tx } from '../storage/database.ts';
+import { statement } from '../storage/statement.ts';
+import type { AdditionalField } from './configuration.ts';
+
+/** Counts the changes of the configuration: whoever holds a copy compares it to know that the copy is old. */
+const versionKey = 'configurationVersion';
+
+const selectVersion = statement<{ key: string }, { value: string }>((db, place) =>
+  db.selectFrom('setting').select('value').where('key', '=', place('key')),
+);
+
+export async function readConfigurationVersion(db: Reader): Promise<string> {
+  const [row] = await selectVersion(db, { key: versionKey });
+  return row?.value ?? '0';
+}
+
+export async function advanceConfigurationVersion(tx: Tx): Promise<void> {
+  const next = Number(await readConfigurationVersion(tx)) + 1;
+  await writeSetting(tx, versionKey, String(next));
+}
+
+export async function readSettings(db: Reader): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('setting').selectAll().execute();
+  return new Map(rows.map((row) => [row.key, row.value]));
+}
+
+export async function writeSetting(tx: Tx, key: string, value: string): Promise<void> {
+  await tx
+    .insertInto('setting')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute();
+}
+
+export async function listAdditionalFields(db: Reader): Promise<AdditionalField[]> {
+  const rows = await db.selectFrom('additional_field').selectAll().orderBy('ordinal').execute();
+  return rows.map(({ id, label, type, pattern }) => ({ id, label, type, pattern }));
+}
+
+export async function insertAdditionalField(tx: Tx, field: AdditionalField): Promise<void> {
+  const { count } = await tx
+    .selectFrom('additional_field')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('additional_field')
+    .values({ ...field, ordinal: Number(count) + 1 })
+    .execute();
+}
+
+export interface PersonaRow {
+  readonly id: number;
+  readonly name: string;
+  readonly rule: 'any' | 'all';
+  readonly groupIds: readonly number[];
+}
+
+export async function listPersonas(db: Reader): Promise<PersonaRow[]> {
+  const personas = await db.selectFrom('persona').selectAll().orderBy('id').execute();
+  const groups = await db.selectFrom('persona_group').selectAll().orderBy('group_id').execute();
+  return personas.map(({ id, name, rule }) => ({
+    id,
+    name,
+    rule,
+    groupIds: groups.filter((group) => group.persona_id === id).map((group) => group.group_id),
+  }));
+}
+
+export interface NewPersona {
+  readonly name: string;
+  readonly nameKey: string;
+  readonly rule: 'any' | 'all';
+  readonly groupIds: readonly number[];
+}
+
+export async function insertPersona(tx: Tx, { name, nameKey, rule, groupIds }: NewPersona): Promise<number> {
+  const { id } = await tx
+    .insertInto('persona')
+    .values({ name, name_key: nameKey, rule })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('persona_group')
+    .values(groupIds.map((groupId) => ({ persona_id: id, group_id: groupId })))
+    .execute();
+  return id;
+}
+
+/** Those of `ids` that are groups which exist. */
+export async function existingGroupIds(db: Reader, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('group_')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where('state', '=', 'existing')
+    .execute();
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,92 @@
+// Settings owns the switches that hold for the whole installation, by name, with their type, bounds and default.
+// It never applies them: each part reads the ones it needs from the configuration that it is handed.
+// Settings of one source live with the source, in sources/.
+
+import { DomainError } from '../errors.ts';
+
+interface NumberSetting {
+  readonly type: 'number';
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+  readonly summary: string;
+}
+
+interface TextSetting {
+  readonly type: 'text';
+  readonly default: string;
+  readonly lengthMax: number;
+  readonly summary: string;
+}
+
+const number = (value: number, min: number, max: number, summary: string): NumberSetting => ({
+  type: 'number',
+  default: value,
+  min,
+  max,
+  summary,
+});
+
+export const settingDefinitions = {
+  passwordStrengthRegex: {
+    type: 'text',
+    default: '',
+    lengthMax: 4_096,
+    summary: 'Regular expression (PCRE2) that a new password must match; empty for none',
+  },
+  countDefault: number(100, 1, 1_000, 'Resources in a page when the client names no count'),
+  countMax: number(1_000, 1, 10_000, 'Most resources in a page'),
+  scimBodyBytesMax: number(2 * 1024 * 1024, 1024, 64 * 1024 * 1024, 'Largest SCIM request body, bytes'),
+  documentBytesMax: number(
+    256 * 1024 * 1024,
+    1024,
+    4 * 1024 ** 3,
+    'Largest XML document after decompression, bytes',
+  ),
+  archiveRunsKept: number(30, 1, 10_000, 'Archived documents kept for each source'),
+} as const satisfies Record<string, NumberSetting | TextSetting>;
+
+export type SettingName = keyof typeof settingDefinitions;
+
+export type Settings = {
+  readonly [K in SettingName]: (typeof settingDefinitions)[K]['type'] extends 'number' ? number : string;
+};
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settingDefinitions, name);
+}
+
+/** The name as given, or an error that lists the names there are. */
+export function requireSettingName(name: string): SettingName {
+  if (isSettingName(name)) return name;
+  const known = Object.keys(settingDefinitions).join(', ');
+  throw new DomainError('invalidValue', `There is no setting "${name}"; the settings are: ${known}.`);
+}
+
+/** Checks a value given as text and returns the form in which it is stored. */
+export function checkSetting(name: SettingName, text: string): string {
+  const definition: NumberSetting | TextSetting = settingDefinitions[name];
+  if (definition.type === 'text') return checkText(name, text, definition);
+  const value = /^\d{1,12}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value >= definition.min && value <= definition.max) return String(value);
+  const range = `a whole number from ${definition.min} to ${definition.max}`;
+  throw new DomainError('invalidValue', `The setting ${name} takes ${range}, not "${text}".`);
+}
+
+function checkText(name: SettingName, text: string, definition: TextSetting): string {
+  if (text.length <= definition.lengthMax) return text;
+  throw new DomainError(
+    'invalidValue',
+    `The setting ${name} takes at most ${definition.lengthMax} characters.`,
+  );
+}
+
+/** The settings in force: what is stored, and the default for everything else. */
+export function toSettings(stored: ReadonlyMap<string, string>): Settings {
+  const entries = Object.entries(settingDefinitions).map(([name, definition]) => {
+    const text = stored.get(name);
+    if (text === undefined) return [name, definition.default];
+    return [name, definition.type === 'number' ? Number(text) : text];
+  });
+  return Object.fromEntries(entries) as Settings;
+}

@@ -1,0 +1,192 @@
+// Sources owns who may bring profile data, by which token and under which settings.
+// It never looks at that data. The configuration tables of the requirements (§1) and their Authentication (§5) are its terms.
+// A token is found by its SHA-256; the sealed copy exists because a Power User may view it again.
+
+import type { Clock } from '../clock.ts';
+import { timestamp } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
+import { createToken, isTokenWellFormed } from '../security/tokens.ts';
+import { brokenUniqueRule } from '../storage/constraints.ts';
+import type { Database, Tx } from '../storage/database.ts';
+import { readSourceSettings, type SourceKind } from './source-settings.ts';
+import {
+  expireTokens,
+  findSourceById,
+  findSourceByNameKey,
+  findSourceByTokenHash,
+  findTokenCiphertext,
+  type GeneralSource,
+  insertSource,
+  insertToken,
+  listSources,
+  type ScimSource,
+  type Source,
+  updateSource,
+} from './source-store.ts';
+
+const nameLengthMax = 200;
+const daysMs = 24 * 60 * 60 * 1_000;
+
+export interface SourceParts {
+  readonly database: Database;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+}
+
+export class Sources {
+  readonly #database: Database;
+  readonly #secretBox: SecretBox;
+  readonly #clock: Clock;
+
+  constructor({ database, secretBox, clock }: SourceParts) {
+    this.#database = database;
+    this.#secretBox = secretBox;
+    this.#clock = clock;
+  }
+
+  /** Makes an active source with its first token, in one transaction. */
+  async create(
+    kind: SourceKind,
+    name: string,
+    assignments: Readonly<Record<string, string>>,
+  ): Promise<{ source: Source; token: string }> {
+    const settings = JSON.stringify(readSourceSettings(kind, assignments));
+    const now = timestamp(this.#clock);
+    const nameKey = checkName(name);
+    try {
+      return await this.#database.write(async (tx) => {
+        const id = await insertSource(tx, { kind, name: name.trim(), nameKey, settings, now });
+        const token = await this.#issueToken(tx, id, kind);
+        return { source: await this.#required(tx, id), token };
+      });
+    } catch (error) {
+      if (brokenUniqueRule(error) !== 'source_name') throw error;
+      throw new DomainError(
+        'uniqueness',
+        `There is a source named "${name.trim()}" already; choose another name.`,
+      );
+    }
+  }
+
+  list(): Promise<Source[]> {
+    return listSources(this.#database.read);
+  }
+
+  /** The source with this name, else with this id. */
+  async get(nameOrId: string): Promise<Source> {
+    const db = this.#database.read;
+    const byName = await findSourceByNameKey(db, canonicalKey(nameOrId));
+    const source = byName ?? (await findSourceById(db, toId(nameOrId)));
+    if (source !== undefined) return source;
+    throw new DomainError(
+      'notFound',
+      `There is no source "${nameOrId}"; "rollcall source list" shows those there are.`,
+    );
+  }
+
+  async set(nameOrId: string, assignments: Readonly<Record<string, string>>): Promise<Source> {
+    const { id, kind } = await this.get(nameOrId);
+    const changes = readSourceSettings(kind, assignments);
+    return this.#database.write(async (tx) => {
+      const { settings } = await this.#required(tx, id);
+      await updateSource(tx, id, {
+        settings: JSON.stringify({ ...settings, ...changes }),
+        now: timestamp(this.#clock),
+      });
+      return this.#required(tx, id);
+    });
+  }
+
+  async setActive(nameOrId: string, active: boolean): Promise<Source> {
+    const { id } = await this.get(nameOrId);
+    return this.#database.write(async (tx) => {
+      await updateSource(tx, id, { active, now: timestamp(this.#clock) });
+      return this.#required(tx, id);
+    });
+  }
+
+  /** The newest token of the source, as it was issued. */
+  async revealToken({ id, name }: Source): Promise<string> {
+    const ciphertext = await findTokenCiphertext(this.#database.read, id, timestamp(this.#clock));
+    if (ciphertext === undefined)
+      throw new DomainError('notFound', `The source "${name}" has no token that is in force.`);
+    return this.#secretBox.open(ciphertext, tokenContext(id));
+  }
+
+  /** Issues another token; those before it end after `overlapDays`. */
+  async rotateToken({ id, kind }: Source, overlapDays: number): Promise<string> {
+    return this.#database.write(async (tx) => {
+      await expireTokens(tx, id, new Date(this.#clock().getTime() + overlapDays * daysMs).toISOString());
+      return this.#issueToken(tx, id, kind);
+    });
+  }
+
+  /** The source that a bearer token names. Throws `unauthenticated` or, for a source that is not active, `forbidden`. */
+  async authenticateScim(token: string | undefined): Promise<ScimSource> {
+    const source = await this.#findByToken(token);
+    if (source?.kind !== 'scim') {
+      throw new DomainError(
+        'unauthenticated',
+        'Send the token of a SCIM source as "Authorization: Bearer TOKEN".',
+      );
+    }
+    return requireActive(source);
+  }
+
+  /** The general source with this id, if the key is one of its own. Unknown source and wrong key answer alike. */
+  async authenticateUpload(sourceId: string, key: string | undefined): Promise<GeneralSource> {
+    const source = await this.#findByToken(key);
+    if (source?.kind !== 'general' || source.id !== toId(sourceId)) {
+      throw new DomainError(
+        'unauthenticated',
+        "Send the source's Authorisation Token in the header X-ApiKey.",
+      );
+    }
+    return requireActive(source);
+  }
+
+  async #findByToken(token: string | undefined): Promise<Source | undefined> {
+    if (token === undefined || !isTokenWellFormed(token)) return undefined;
+    return findSourceByTokenHash(this.#database.read, sha256Hex(token), timestamp(this.#clock));
+  }
+
+  async #issueToken(tx: Tx, sourceId: number, kind: SourceKind): Promise<string> {
+    const token = createToken(kind === 'scim' ? 'scim' : 'upload');
+    const ciphertext = this.#secretBox.seal(token, tokenContext(sourceId));
+    await insertToken(tx, { sourceId, hash: sha256Hex(token), ciphertext, now: timestamp(this.#clock) });
+    return token;
+  }
+
+  async #required(tx: Tx, id: number): Promise<Source> {
+    const source = await findSourceById(tx, id);
+    if (source === undefined) throw new DomainError('notFound', `The source ${id} has been removed.`);
+    return source;
+  }
+}
+
+function requireActive<S extends Source>(source: S): S {
+  if (source.active) return source;
+  throw new DomainError(
+    'forbidden',
+    `The source "${source.name}" is not active; a Power User can activate it.`,
+  );
+}
+
+function tokenContext(sourceId: number): string {
+  return `source_token:${sourceId}`;
+}
+
+function checkName(name: string): string {
+  const key = canonicalKey(name);
+  if (key.length > 0 && name.length <= nameLengthMax && !/\p{Cc}/u.test(name)) return key;
+  throw new DomainError(
+    'invalidValue',
+    `A source needs a name of 1 to ${nameLengthMax} printable characters.`,
+  );
+}
+
+function toId(text: string): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+}
