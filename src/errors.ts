@@ -28,6 +28,7 @@ export const errorKinds = [
   'limitExceeded',
   'unavailable',
   'storageFull',
+  'internal',
 ] as const;
 
 export type ErrorKind = (typeof errorKinds)[number];
@@ -39,6 +40,8 @@ export interface ErrorContext {
   readonly cause?: unknown;
   /** Seconds after which the client may try again. */
   readonly retryAfterSeconds?: number;
+  /** With `methodNotAllowed`: the methods that the path has. */
+  readonly allow?: readonly string[];
 }
 
 /** An operation that was refused. `detail` is a sentence that is safe to show to the client. */
@@ -47,6 +50,7 @@ export class DomainError extends Error {
   readonly detail: string;
   readonly attribute: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly allow: readonly string[] | undefined;
 
   constructor(kind: ErrorKind, detail: string, context: ErrorContext = {}) {
     super(detail, { cause: context.cause });
@@ -55,5 +59,6 @@ export class DomainError extends Error {
     this.detail = detail;
     this.attribute = context.attribute;
     this.retryAfterSeconds = context.retryAfterSeconds;
+    this.allow = context.allow;
   }
 }

@@ -11,7 +11,12 @@ export type Link = (resourceType: 'User' | 'Group', id: number) => string;
 
 /** The user as RFC 7643 §4.1 shows it: what is stored, and what follows from memberships and configuration. */
 export function userView(user: User, personas: readonly Persona[], link: Link): ScimObject {
-  const view: Record<string, ScimValue> = { id: String(user.id), ...withManagerLink(user, link) };
+  // `schemas` is filled in with the projection; it stands first, where readers look for it.
+  const view: Record<string, ScimValue> = {
+    schemas: [],
+    id: String(user.id),
+    ...withManagerLink(user, link),
+  };
   if (user.groups.length > 0) {
     view.groups = user.groups.map((group) => ({
       value: String(group.id),
@@ -61,7 +66,7 @@ function personasOf({ groups }: User, personas: readonly Persona[], link: Link):
 
 /** The group as RFC 7643 §4.2 shows it; `members` are shown when they were loaded. */
 export function groupView(group: Group, members: readonly Member[] | undefined, link: Link): ScimObject {
-  const view: Record<string, ScimValue> = { id: String(group.id), ...group.resource };
+  const view: Record<string, ScimValue> = { schemas: [], id: String(group.id), ...group.resource };
   if (members !== undefined && members.length > 0) {
     view.members = members.map((member) => ({
       value: String(member.id),

@@ -43,7 +43,7 @@ export async function createGroup(
   ]);
   await writeLink(tx, context, { id, externalId: parts.externalId, former: undefined });
   await appendJournal(tx, context, [
-    { resourceType: 'Group', resourceId: id, action: 'create', after: resource },
+    { resourceType: 'Group', resourceId: id, action: 'create', after: withoutSchemas(resource) },
   ]);
   return id;
 }

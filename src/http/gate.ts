@@ -1,0 +1,167 @@
+// The gate stands in front of every surface: it reads host and path once, finds the surface, authenticates before the
+// body is read, and hands on a rebuilt request. It never decides what a source may do; that is the domain's.
+// Why it stands in front of the framework is told in ARCHITECTURE.md, "Boundaries".
+
+import { DomainError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { canonicalTarget } from './canonical-path.ts';
+import { bareHost, type HostRules, isLoopback, isTrustedProxy } from './hosts.ts';
+import type { RequestLimits } from './limits.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { admit, type Principal, type RequestFacts, type Surface } from './surface.ts';
+
+/** What the gate needs of the listener. */
+export interface Listener {
+  requestIP(request: Request): { readonly address: string } | null;
+  timeout(request: Request, seconds: number): void;
+}
+
+export interface GateOptions {
+  readonly surfaces: readonly Surface[];
+  readonly hosts: HostRules;
+  readonly limits: RequestLimits;
+  readonly metrics: HttpMetrics;
+  readonly log: Log;
+  /** Absolute address for links, when it is configured; else that by which the client came. */
+  readonly publicUrl: string | undefined;
+  readonly createRequestId: () => string;
+}
+
+const internalOrigin = 'http://rollcall.internal';
+const requestIdForm = /^[\w.:-]{1,128}$/;
+
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #surfaces: readonly Surface[];
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    // The longest base first: "/api/v2/scim/v2" before "".
+    this.#surfaces = options.surfaces.toSorted((a, b) => b.base.length - a.base.length);
+    for (const surface of options.surfaces) checkRoutes(surface);
+  }
+
+  /** Answers one request. Never rejects. */
+  async handle(request: Request, listener: Listener): Promise<Response> {
+    const startedMs = performance.now();
+    const clientAddress = listener.requestIP(request)?.address ?? '';
+    const requestId = this.#requestId(request.headers);
+    let surface = this.#surfaceOf('/');
+    let facts: RequestFacts = { path: '', requestId, clientAddress, baseUrl: '', isSecure: false };
+    let response: Response;
+    try {
+      const { path, query } = canonicalTarget(request.url);
+      surface = this.#surfaceOf(path);
+      facts = { ...facts, path, ...this.#origin(request, clientAddress) };
+      this.#checkHost(request.headers.get('host'));
+      listener.timeout(request, surface.idleTimeoutSeconds);
+      response = await this.#admit(request, { surface, facts, query });
+    } catch (error) {
+      response = surface.refuse(this.#toDomainError(error, requestId), facts);
+    }
+    response.headers.set('x-request-id', requestId);
+    response.headers.set('x-content-type-options', 'nosniff');
+    this.#note(request, response, { surface, facts, startedMs });
+    return response;
+  }
+
+  async #admit(
+    request: Request,
+    { surface, facts, query }: { surface: Surface; facts: RequestFacts; query: string },
+  ): Promise<Response> {
+    const principal = await surface.authenticate(request.headers, facts);
+    const leave = this.#enter(principal);
+    try {
+      return await surface.handle(admit(rebuilt(request, facts.path + query), { ...facts, principal }));
+    } finally {
+      leave();
+    }
+  }
+
+  #enter(principal: Principal): () => void {
+    if (principal.kind === 'public') return () => undefined;
+    const { source } = principal;
+    return this.#options.limits.enter(source.id, source.kind === 'scim' ? source.settings.rateLimit : 0);
+  }
+
+  #surfaceOf(path: string): Surface {
+    const found = this.#surfaces.find(({ base }) => path === base || path.startsWith(`${base}/`));
+    if (found === undefined) throw new Error('no surface answers for the root');
+    return found;
+  }
+
+  #requestId(headers: Headers): string {
+    const given = headers.get('x-request-id');
+    return given !== null && requestIdForm.test(given) ? given : this.#options.createRequestId();
+  }
+
+  #checkHost(host: string | null): void {
+    if (host !== null && this.#options.hosts.allowed.has(bareHost(host))) return;
+    throw new DomainError(
+      'misdirected',
+      'The service does not answer under this host name; set publicUrl or allowedHosts to the name that clients use.',
+    );
+  }
+
+  #origin(request: Request, clientAddress: string): Pick<RequestFacts, 'baseUrl' | 'isSecure'> {
+    const { hosts, publicUrl } = this.#options;
+    const forwarded = isTrustedProxy(hosts, clientAddress) ? request.headers.get('x-forwarded-proto') : null;
+    const scheme =
+      forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:') ? 'https' : 'http';
+    const baseUrl = publicUrl ?? `${scheme}://${request.headers.get('host') ?? ''}`;
+    return { baseUrl, isSecure: scheme === 'https' || (isLoopback(clientAddress) && forwarded === null) };
+  }
+
+  #toDomainError(error: unknown, requestId: string): DomainError {
+    if (error instanceof DomainError) return error;
+    this.#options.log.error({ requestId, err: error }, 'request failed');
+    return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
+  }
+
+  #note(
+    request: Request,
+    response: Response,
+    { surface, facts, startedMs }: { surface: Surface; facts: RequestFacts; startedMs: number },
+  ): void {
+    const durationMs = performance.now() - startedMs;
+    const { requestId, path, clientAddress } = facts;
+    const { method } = request;
+    const { status } = response;
+    this.#options.metrics.observe({
+      surface: surface.name,
+      method,
+      status,
+      durationSeconds: durationMs / 1_000,
+    });
+    const fields = {
+      requestId,
+      method,
+      path,
+      status,
+      durationMs: Math.round(durationMs * 100) / 100,
+      clientAddress,
+    };
+    this.#options.log.debug(fields, 'request');
+  }
+}
+
+/** The framework sees one fixed host and the path that was checked: nothing is left to read in two ways. */
+function rebuilt(request: Request, target: string): Request {
+  const { method, headers, signal } = request;
+  const hasBody = method !== 'GET' && method !== 'HEAD' && request.body !== null;
+  return new Request(internalOrigin + target, {
+    method,
+    headers,
+    signal,
+    ...(hasBody ? { body: request.body } : {}),
+  });
+}
+
+/** A route outside its surface would be reached under another surface's authentication, or none. */
+function checkRoutes(surface: Surface): void {
+  const stray = surface.routes.find(
+    ({ path }) => path !== surface.base && !path.startsWith(`${surface.base}/`),
+  );
+  if (stray === undefined) return;
+  throw new Error(`the route ${stray.method} ${stray.path} is outside the surface ${surface.name}`);
+}

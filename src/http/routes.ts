@@ -1,0 +1,16 @@
+import type { Route } from './surface.ts';
+
+/** The methods that a path has, when it has any: an unknown method on a known path is 405, not 404. */
+export function methodsOf(routes: readonly Route[], path: string): string[] {
+  const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
+  return [...new Set(methods)].filter((method) => method !== 'ALL');
+}
+
+function matches(template: string, path: string): boolean {
+  const wanted = template.split('/');
+  const given = path.split('/');
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, index) => segment.startsWith(':') || segment === given[index])
+  );
+}

@@ -1,0 +1,57 @@
+import type { DomainError } from '../errors.ts';
+import type { Source } from '../sources/source-store.ts';
+
+/** On whose behalf a request is answered. */
+export type Principal = { readonly kind: 'public' } | { readonly kind: 'source'; readonly source: Source };
+
+/** What the gate has found out about a request before anything else sees it. */
+export interface RequestFacts {
+  /** Canonical path: no empty segments, no trailing slash. */
+  readonly path: string;
+  /** The client's X-Request-Id when it is plain and short, else a new one; echoed in the answer. */
+  readonly requestId: string;
+  readonly clientAddress: string;
+  /** Scheme and host under which the client reached us, for absolute links. */
+  readonly baseUrl: string;
+  /** TLS, or a peer from which plain HTTP is not overheard: loopback, or a trusted proxy that speaks TLS. */
+  readonly isSecure: boolean;
+}
+
+export interface GateRequest extends RequestFacts {
+  readonly principal: Principal;
+}
+
+/** A route as the framework knows it. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** One door of the service: everything under `base`, with its own authentication and its own error body. */
+export interface Surface {
+  readonly name: string;
+  /** Path prefix, matched segment by segment; '' for the root. */
+  readonly base: string;
+  readonly routes: readonly Route[];
+  /** Seconds without a byte after which the connection is closed; larger where bodies are long. */
+  readonly idleTimeoutSeconds: number;
+  authenticate(headers: Headers, facts: RequestFacts): Promise<Principal>;
+  handle(request: Request): Promise<Response>;
+  /** The surface's own body for a refusal that never reached its handlers. */
+  refuse(error: DomainError, facts: RequestFacts): Response;
+}
+
+const gateRequests = new WeakMap<Request, GateRequest>();
+
+/** For the gate alone: ties what it knows to the request that the surface sees. */
+export function admit(request: Request, facts: GateRequest): Request {
+  gateRequests.set(request, facts);
+  return request;
+}
+
+/** What the gate knows of this request. A request that did not come through the gate is a defect, not a guest. */
+export function admitted(request: Request): GateRequest {
+  const facts = gateRequests.get(request);
+  if (facts === undefined) throw new Error('a request reached a handler without passing the gate');
+  return facts;
+}

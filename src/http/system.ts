@@ -1,0 +1,74 @@
+import { Elysia } from 'elysia';
+import { DomainError, type ErrorKind } from '../errors.ts';
+import { isLoopback } from './hosts.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { admitted, type Surface } from './surface.ts';
+
+export interface SystemParts {
+  readonly metrics: HttpMetrics;
+  /** Name of each check with its outcome: what has to hold for the service to do its work. */
+  readonly checks: () => Promise<Readonly<Record<string, boolean>>>;
+  /** Whether this address may read the metrics. */
+  readonly mayReadMetrics: (address: string) => boolean;
+  readonly profileSchema: () => Promise<string>;
+}
+
+const idleTimeoutSeconds = 15;
+
+/** What belongs to no door: health, metrics, the published XML schema, and the answer to everything unknown. */
+export function systemSurface(parts: SystemParts): Surface {
+  const app = systemApp(parts);
+  return {
+    name: 'system',
+    base: '',
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    idleTimeoutSeconds,
+    authenticate: async () => ({ kind: 'public' }),
+    handle: async (request) => app.handle(request),
+    refuse: toResponse,
+  };
+}
+
+function systemApp({ metrics, checks, mayReadMetrics, profileSchema }: SystemParts) {
+  return new Elysia({ name: 'system' })
+    .onError(({ error }) => toResponse(error instanceof DomainError ? error : notHere()))
+    .get('/healthz', () => Response.json({ status: 'ok' }))
+    .get('/readyz', async () => {
+      const results = await checks();
+      const isReady = Object.values(results).every((passed) => passed);
+      const named = Object.entries(results).map(([name, passed]) => ({ name, passed }));
+      return Response.json({ status: isReady ? 'ok' : 'unavailable', checks: named }, { status: isReady ? 200 : 503 });
+    })
+    .get('/metrics', async ({ request }) => {
+      if (!mayReadMetrics(admitted(request).clientAddress)) throw notHere();
+      const { registry } = metrics;
+      return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } });
+    })
+    .get('/schemas/profile-sync.xsd', async () => {
+      return new Response(await profileSchema(), { headers: { 'content-type': 'application/xml' } });
+    })
+    .all('/*', () => {
+      throw notHere();
+    });
+}
+
+function notHere(): DomainError {
+  return new DomainError('notFound', 'There is nothing at this path.');
+}
+
+const statuses: Partial<Record<ErrorKind, number>> = {
+  notFound: 404,
+  misdirected: 421,
+  invalidSyntax: 400,
+  unavailable: 503,
+  limitExceeded: 429,
+};
+
+function toResponse(error: DomainError): Response {
+  return Response.json({ message: error.detail }, { status: statuses[error.kind] ?? 500 });
+}
+
+/** Metrics are for whoever runs the machine, and for the addresses named in the configuration. */
+export function metricsReaders(allowed: (address: string) => boolean): (address: string) => boolean {
+  return (address) => isLoopback(address) || allowed(address);
+}

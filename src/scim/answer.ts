@@ -1,0 +1,96 @@
+import { matchesETag, toETag } from '../directory/version.ts';
+import { withSchemas } from '../resource/normalise.ts';
+import { buildProjection, type Projection, readAttributeNames } from '../resource/project.ts';
+import type { ResourceType } from '../resource/schema.ts';
+import type { ScimObject } from '../resource/value.ts';
+import type { ScimCall } from './call.ts';
+
+const listResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+
+/** RFC 7644 §3.1 answers in scim+json; application/json goes to a client that accepts nothing else. */
+export function mediaTypeFor(request: Request): string {
+  return mediaTypeOf(request.headers.get('accept'));
+}
+
+export function mediaTypeOf(accept: string | null): string {
+  const wanted = accept?.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase()) ?? [];
+  const isPlainJson = wanted.length > 0 && wanted.every((type) => type === 'application/json');
+  return isPlainJson ? 'application/json' : 'application/scim+json';
+}
+
+export function json(request: Request, body: unknown, { status = 200, headers = {} } = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': mediaTypeFor(request), ...headers },
+  });
+}
+
+/** The projection that `attributes` and `excludedAttributes` of the query ask for (RFC 7644 §3.9). */
+export function projectionOf(
+  call: ScimCall,
+  resourceType: ResourceType,
+  onlyWhenNamed: readonly string[] = [],
+): Projection {
+  const attributes = readAttributeNames(call.query.get('attributes') ?? undefined);
+  const excludedAttributes = readAttributeNames(call.query.get('excludedAttributes') ?? undefined);
+  return buildProjection(resourceType, {
+    ...(attributes === undefined ? {} : { attributes }),
+    ...(excludedAttributes === undefined ? {} : { excludedAttributes }),
+    onlyWhenNamed,
+  });
+}
+
+export interface Shown {
+  readonly resourceType: ResourceType;
+  readonly view: ScimObject;
+  readonly projection: Projection;
+  readonly version: number;
+}
+
+/** One resource, with its entity tag (RFC 7644 §3.14). */
+export function resource(
+  request: Request,
+  { resourceType, view, projection, version }: Shown,
+  status = 200,
+): Response {
+  const eTag = toETag(version);
+  const ifNoneMatch = request.headers.get('if-none-match');
+  if (request.method === 'GET' && ifNoneMatch !== null && matchesETag(ifNoneMatch, version)) {
+    return new Response(null, { status: 304, headers: { etag: eTag } });
+  }
+  const { meta } = view as { meta?: { location?: string } };
+  const location =
+    request.method === 'POST' && meta?.location !== undefined ? { location: meta.location } : {};
+  return json(request, shown(resourceType, view, projection), {
+    status,
+    headers: { etag: eTag, ...location },
+  });
+}
+
+export function shown(resourceType: ResourceType, view: ScimObject, projection: Projection): ScimObject {
+  return projection.apply(withSchemas(resourceType, view));
+}
+
+/** RFC 7644 §3.4.2. */
+export function list(
+  request: Request,
+  page: {
+    readonly totalResults: number;
+    readonly startIndex: number;
+    readonly resources: readonly ScimObject[];
+  },
+): Response {
+  const { totalResults, startIndex, resources } = page;
+  const body = {
+    schemas: [listResponseUrn],
+    totalResults,
+    startIndex,
+    itemsPerPage: resources.length,
+    Resources: resources,
+  };
+  return json(request, body);
+}
+
+export function noContent(headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers });
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../clock.ts';
+import { timestamp } from '../clock.ts';
+import type { DirectoryContext } from '../directory/context.ts';
+import type { Link } from '../directory/resource-view.ts';
+import { DomainError } from '../errors.ts';
+import { admitted } from '../http/surface.ts';
+import type { IgnoredAttribute } from '../resource/normalise.ts';
+import type { Configurations } from '../settings/configuration.ts';
+import type { ScimSource } from '../sources/source-store.ts';
+
+export const scimBase = '/api/v2/scim/v2';
+
+/** A correction of what a client got wrong: which rule, and where. */
+export interface Repair {
+  /** Stable code, as the console counts it. */
+  readonly code: string;
+  /** The attribute or text that was mended; never its value. */
+  readonly what: string;
+}
+
+/** What the request log will say of a call besides its outcome. */
+export interface Trace {
+  readonly repairs: Repair[];
+  readonly ignored: IgnoredAttribute[];
+  /** The decoded body; masked before it is written. */
+  body: unknown;
+  /** Why the call was refused, as the client was told. */
+  refusal: string | undefined;
+}
+
+/** Everything that is bound to one SCIM request. */
+export interface ScimCall {
+  readonly source: ScimSource;
+  readonly isCompat: boolean;
+  readonly context: DirectoryContext;
+  readonly link: Link;
+  readonly base: string;
+  readonly trace: Trace;
+  readonly query: URLSearchParams;
+}
+
+const traces = new WeakMap<Request, Trace>();
+
+export function traceOf(request: Request): Trace {
+  const known = traces.get(request);
+  if (known !== undefined) return known;
+  const trace: Trace = { repairs: [], ignored: [], body: undefined, refusal: undefined };
+  traces.set(request, trace);
+  return trace;
+}
+
+/** Makes the call that a request stands for: `const call = await open(request)`. */
+export type OpenCall = (request: Request) => Promise<ScimCall>;
+
+export function callOpener(configurations: Configurations, clock: Clock): OpenCall {
+  return async (request) => {
+    const { principal, requestId, baseUrl } = admitted(request);
+    if (principal.kind !== 'source' || principal.source.kind !== 'scim') {
+      throw new DomainError(
+        'unauthenticated',
+        'Send the token of a SCIM source as "Authorization: Bearer TOKEN".',
+      );
+    }
+    const { source } = principal;
+    const base = baseUrl + scimBase;
+    return {
+      source,
+      isCompat: source.settings.dialect === 'compat',
+      base,
+      link: (resourceType, id) => `${base}/${resourceType}s/${id}`,
+      trace: traceOf(request),
+      query: new URL(request.url).searchParams,
+      context: {
+        actor: { kind: 'source', id: source.id },
+        sourceId: source.id,
+        scope: source.settings.scope,
+        unknownReferences: source.settings.unknownMembers,
+        requestId,
+        runId: null,
+        configuration: await configurations.current(),
+        now: timestamp(clock),
+      },
+    };
+  };
+}

@@ -1,0 +1,96 @@
+import { expandKeys } from '../../resource/patch-keys.ts';
+import type { PatchOperation } from '../../resource/patch-operation.ts';
+import { parsePath, resolvePath } from '../../resource/path.ts';
+import { findAttribute, type ResourceType } from '../../resource/schema.ts';
+import { isArray, isObject, type ScimObject, type ScimValue } from '../../resource/value.ts';
+import type { Repair } from '../call.ts';
+import { mendResource, mendValue } from './value-repair.ts';
+
+/** Some clients say `delete` where RFC 7644 §3.5.2 says `remove`. Looks at the envelope before it is read. */
+export function mendOpNames(body: ScimValue, repairs: Repair[]): ScimValue {
+  if (!isObject(body)) return body;
+  const entries = Object.entries(body).map(([key, value]) =>
+    key.toLowerCase() === 'operations' && isArray(value)
+      ? [key, value.map((operation) => mendOpName(operation, repairs))]
+      : [key, value],
+  );
+  return Object.fromEntries(entries) as ScimObject;
+}
+
+function mendOpName(operation: ScimValue, repairs: Repair[]): ScimValue {
+  if (!isObject(operation)) return operation;
+  const key = Object.keys(operation).find((name) => name.toLowerCase() === 'op');
+  const op = key === undefined ? undefined : operation[key];
+  if (key === undefined || typeof op !== 'string' || op.toLowerCase() !== 'delete') return operation;
+  repairs.push({ code: 'op-synonym', what: op });
+  return { ...operation, [key]: 'remove' };
+}
+
+/** Turns one operation into the strict ones that it means. */
+export function mendOperation(
+  resourceType: ResourceType,
+  operation: PatchOperation,
+  repairs: Repair[],
+): PatchOperation[] {
+  if (operation.op === 'remove') return mendRemove(resourceType, operation, repairs);
+  const { operations, expanded } = expandKeys(resourceType, operation);
+  for (const key of expanded) repairs.push({ code: 'dotted-key', what: key });
+  return operations.map((each) => mendOperationValue(resourceType, each, repairs));
+}
+
+function mendOperationValue(
+  resourceType: ResourceType,
+  operation: PatchOperation,
+  repairs: Repair[],
+): PatchOperation {
+  const { path, value } = operation;
+  if (value === undefined) return operation;
+  if (path === undefined) {
+    return isObject(value) ? { ...operation, value: mendResource(resourceType, value, repairs) } : operation;
+  }
+  const target = resolvePath(resourceType, parsePath(path), { bareExtensionNames: true });
+  if (target.kind !== 'attribute') {
+    return isObject(value) ? { ...operation, value: mendResource(resourceType, value, repairs) } : operation;
+  }
+  const { attribute, subAttribute, filter } = target;
+  // A filter picks elements: the value is one of them, not the list.
+  const leaf = subAttribute ?? (filter === undefined ? attribute : { ...attribute, multiValued: false });
+  return { ...operation, value: mendValue(leaf, value, repairs) };
+}
+
+/**
+ * `remove` with a list of values. Entra ID removes members by `path: "members"` with a value list, Ping by
+ * `{"members": […]}` without path; read as RFC 7644 has it, the first would empty the group.
+ */
+function mendRemove(
+  resourceType: ResourceType,
+  operation: PatchOperation,
+  repairs: Repair[],
+): PatchOperation[] {
+  const { path, value } = operation;
+  if (value === undefined) return [operation];
+  if (path === undefined && isObject(value)) {
+    return Object.entries(value).map(([name, inner]) => {
+      repairs.push({ code: 'remove-by-value-list', what: name });
+      return listed(resourceType, name, inner);
+    });
+  }
+  if (path === undefined) return [operation];
+  const attribute = findAttribute(resourceType, path);
+  if (attribute?.multiValued !== true) {
+    const { value: _ignored, ...plain } = operation;
+    repairs.push({ code: 'remove-value-ignored', what: path });
+    return [plain];
+  }
+  repairs.push({ code: 'remove-by-value-list', what: path });
+  return [listed(resourceType, path, value)];
+}
+
+function listed(resourceType: ResourceType, path: string, value: ScimValue): PatchOperation {
+  const isMultiValued = findAttribute(resourceType, path)?.multiValued === true;
+  if (!isMultiValued || value === null) return { op: 'remove', path };
+  const list = (isArray(value) ? value : [value]).map((each) =>
+    typeof each === 'string' ? { value: each } : each,
+  );
+  return { op: 'remove', path, value: list };
+}

@@ -1,0 +1,88 @@
+// The SCIM surface: HTTP in, domain call, SCIM representation out. It holds no rule about people or groups.
+// What clients get wrong is mended in repairs/, before anything strict sees it, and said in the request log.
+// Renders RFC 7644 §3 (protocol), §4 (discovery) and RFC 7643 §3 to §7 (representation).
+
+import { Elysia } from 'elysia';
+import type { Clock } from '../clock.ts';
+import type { Groups } from '../directory/groups.ts';
+import type { Users } from '../directory/users.ts';
+import { DomainError } from '../errors.ts';
+import { methodsOf } from '../http/routes.ts';
+import { admitted, type Surface } from '../http/surface.ts';
+import type { Log } from '../log.ts';
+import type { Configurations } from '../settings/configuration.ts';
+import type { Sources } from '../sources/sources.ts';
+import { mediaTypeFor, mediaTypeOf } from './answer.ts';
+import { callOpener, scimBase, traceOf } from './call.ts';
+import { discovery } from './discovery.ts';
+import { toErrorResponse } from './errors.ts';
+import { groups } from './groups.ts';
+import { logCall } from './request-log.ts';
+import { users } from './users.ts';
+
+export interface ScimParts {
+  readonly people: Users;
+  readonly groups: Groups;
+  readonly sources: Sources;
+  readonly configurations: Configurations;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const idleTimeoutSeconds = 30;
+const bearerForm = /^Bearer +([^\s,]+)$/i;
+
+export function scimSurface(parts: ScimParts): Surface {
+  const app = scimApp(parts);
+  return {
+    name: 'scim',
+    base: scimBase,
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    idleTimeoutSeconds,
+    async authenticate(headers) {
+      const token = bearerForm.exec(headers.get('authorization') ?? '')?.[1];
+      return { kind: 'source', source: await parts.sources.authenticateScim(token) };
+    },
+    async handle(request) {
+      const startedMs = performance.now();
+      const response = await app.handle(request);
+      logCall(parts.log, request, response, performance.now() - startedMs);
+      return response;
+    },
+    refuse: (error) => toErrorResponse(error, mediaTypeOf(null)),
+  };
+}
+
+function scimApp({ people, groups: directory, configurations, clock, log }: ScimParts) {
+  const open = callOpener(configurations, clock);
+  const app = new Elysia({ name: 'scim', prefix: scimBase })
+    .onError(({ error, request, code }) => {
+      const refused = toDomainError(error, code);
+      if (refused.kind === 'internal')
+        log.error({ requestId: admitted(request).requestId, err: error }, 'request failed');
+      traceOf(request).refusal = refused.detail;
+      return toErrorResponse(refused, mediaTypeFor(request));
+    })
+    .use(discovery(open))
+    .use(users(people, open))
+    .use(groups(directory, open))
+    .all('/Me', () => {
+      throw new DomainError('notImplemented', 'A source is not a person: there is no /Me here.');
+    });
+  const routes = app.routes.map(({ method, path }) => ({ method, path }));
+  return app.all('/*', ({ request }) => {
+    throw noRoute(methodsOf(routes, admitted(request).path));
+  });
+}
+
+function noRoute(allow: readonly string[]): DomainError {
+  if (allow.length === 0)
+    return new DomainError('notFound', 'There is nothing at this path of the SCIM service.');
+  return new DomainError('methodNotAllowed', `This path takes ${allow.join(', ')}.`, { allow });
+}
+
+function toDomainError(error: unknown, code: number | string): DomainError {
+  if (error instanceof DomainError) return error;
+  if (code === 'NOT_FOUND') return noRoute([]);
+  return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
+}

@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia';
+import { userView } from '../directory/resource-view.ts';
+import type { User } from '../directory/user.ts';
+import type { Users } from '../directory/users.ts';
+import { list, noContent, projectionOf, resource, shown } from './answer.ts';
+import type { OpenCall, ScimCall } from './call.ts';
+import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
+import { listQuery } from './list-query.ts';
+
+const raw = { parse: 'none' } as const;
+
+/** /Users: RFC 7644 §3.3 to §3.6 over the directory's people. */
+export function users(people: Users, open: OpenCall) {
+  return new Elysia({ name: 'scim.users', prefix: '/Users' })
+    .get('', async ({ request }) => {
+      const call = await open(request);
+      const { userType, personas } = call.context.configuration;
+      const projection = projectionOf(call, userType);
+      const page = await people.query(call.context, listQuery(call, userType));
+      const resources = page.resources.map((user) =>
+        shown(userType, userView(user, personas, call.link), projection),
+      );
+      return list(request, { ...page, resources });
+    })
+    .post(
+      '',
+      async ({ request }) => {
+        const call = await open(request);
+        const body = await decodeResource(request, call, call.context.configuration.userType, 'create');
+        const { outcome, resource: user } = await people.create(
+          call.context,
+          body,
+          call.source.settings.onMatch,
+        );
+        return answer(request, call, user, outcome === 'created' ? 201 : 200);
+      },
+      raw,
+    )
+    .get('/:id', async ({ request, params }) => {
+      const call = await open(request);
+      return answer(request, call, await people.get(call.context, toResourceId(params.id)));
+    })
+    .put(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        const body = await decodeResource(request, call, call.context.configuration.userType, 'replace');
+        const user = await people.replace(call.context, toResourceId(params.id), body, ifMatch(request));
+        return answer(request, call, user);
+      },
+      raw,
+    )
+    .patch(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        const operations = await decodePatch(request, call, call.context.configuration.userType);
+        const options = { ...patchOptions(call), ifMatch: ifMatch(request) };
+        const { user, result } = await people.patch(
+          call.context,
+          toResourceId(params.id),
+          operations,
+          options,
+        );
+        call.trace.ignored.push(...result.ignored);
+        note(call, 'element-created-for-value-path', result.createdForPaths);
+        note(call, 'bare-extension-name', result.bareNames);
+        return answer(request, call, user);
+      },
+      raw,
+    )
+    .delete('/:id', async ({ request, params }) => {
+      const call = await open(request);
+      await people.delete(call.context, toResourceId(params.id), ifMatch(request));
+      return noContent();
+    });
+}
+
+function answer(request: Request, call: ScimCall, user: User, status = 200): Response {
+  const { userType, personas } = call.context.configuration;
+  const view = userView(user, personas, call.link);
+  const projection = projectionOf(call, userType);
+  return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
+}
+
+export function ifMatch(request: Request): string | undefined {
+  return request.headers.get('if-match') ?? undefined;
+}
+
+export function note(call: ScimCall, code: string, whats: readonly string[]): void {
+  for (const what of whats) call.trace.repairs.push({ code, what });
+}
