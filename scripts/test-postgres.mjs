@@ -1,0 +1,180 @@
+// A throw-away PostgreSQL for one test run: a fresh cluster in a temporary folder, on a free port of 127.0.0.1.
+// It never uses a cluster of the machine. Durability is off, because nothing in it outlives the run.
+// Its collation is ICU's en-US where PostgreSQL has it, so that nothing comes to rely on SQLite's order of bytes.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const startMsMax = 60_000;
+const stopMsMax = 15_000;
+const packageInstallMsMax = 15 * 60_000;
+const logCharactersMax = 4_000;
+const user = 'rollcall';
+const isRoot = process.getuid?.() === 0;
+
+export async function startPostgres() {
+  const programs = findPrograms() ?? installPrograms();
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-postgres-'));
+  try {
+    const password = initialise(programs, folder);
+    const port = await freePort();
+    const server = await start(programs, folder, port);
+    const stop = () => stopServer(server, folder);
+    return { url: `postgres://${user}:${password}@127.0.0.1:${port}/postgres`, stop };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The folder that holds initdb and postgres: on PATH, else the newest of Debian's versions. */
+function findPrograms() {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
+
+function installPrograms() {
+  if (!isRoot || !existsSync('/usr/bin/apt-get')) {
+    throw new Error(
+      'initdb and postgres are not on PATH. Install PostgreSQL, or run as root on Debian or Ubuntu.',
+    );
+  }
+  console.log('Installing PostgreSQL with apt-get …');
+  run('apt-get', ['update']);
+  run('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql']);
+  const programs = findPrograms();
+  if (programs === undefined)
+    throw new Error('apt-get installed the package postgresql, but initdb is not in it.');
+  return programs;
+}
+
+function run(command, args, options = {}) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  const result = spawnSync(command, args, {
+    env,
+    encoding: 'utf8',
+    timeout: packageInstallMsMax,
+    ...options,
+  });
+  if (result.status === 0) return result.stdout;
+  const said = (result.error?.message ?? `${result.stdout}${result.stderr}`).trim().slice(-logCharactersMax);
+  throw new Error(`${command} ${args[0]} failed: ${said}`);
+}
+
+/** PostgreSQL refuses to run as root, so root becomes the user that its package made, or nobody. */
+function unprivileged(command, args) {
+  if (!isRoot) return [command, args];
+  const name = unprivilegedUser();
+  return ['setpriv', [`--reuid=${name}`, `--regid=${id(name, '-g')}`, '--clear-groups', command, ...args]];
+}
+
+function unprivilegedUser() {
+  return spawnSync('id', ['postgres']).status === 0 ? 'postgres' : 'nobody';
+}
+
+function id(name, flag) {
+  return Number(run('id', [flag, name]));
+}
+
+/** Makes the cluster in `folder` and returns the password of its only user. */
+function initialise(programs, folder) {
+  const password = randomBytes(16).toString('hex');
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (isRoot)
+    for (const path of [folder, passwordFile])
+      chownSync(path, id(unprivilegedUser(), '-u'), id(unprivilegedUser(), '-g'));
+  const initdb = join(programs, 'initdb');
+  const hasIcu = run(...unprivileged(initdb, ['--help']), { cwd: folder }).includes('--icu-locale');
+  const icu = hasIcu ? ['--locale-provider=icu', '--icu-locale=en-US'] : [];
+  const access = [`--username=${user}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+  const args = [
+    `--pgdata=${join(folder, 'data')}`,
+    '--no-sync',
+    '--encoding=UTF8',
+    '--locale=C',
+    ...icu,
+    ...access,
+  ];
+  run(...unprivileged(initdb, args), { cwd: folder });
+  return password;
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+const settings = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'max_connections=200',
+  'unix_socket_directories=',
+];
+
+/** Starts the server in a process group of its own, so that Ctrl-C reaches it only through `stop`. */
+function start(programs, folder, port) {
+  const args = [
+    '-D',
+    join(folder, 'data'),
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    ...settings.flatMap((each) => ['-c', each]),
+  ];
+  const options = {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C' },
+  };
+  const server = spawn(...unprivileged(join(programs, 'postgres'), args), options);
+  return new Promise((resolve, reject) => {
+    let log = '';
+    const fail = (reason) => {
+      clearTimeout(timer);
+      server.kill('SIGKILL');
+      reject(new Error(`PostgreSQL ${reason}. ${log.trim()}`));
+    };
+    const timer = setTimeout(() => fail(`was not ready after ${startMsMax} ms`), startMsMax);
+    server.once('error', (error) => fail(`cannot be started: ${error.message}`));
+    server.once('exit', (code) => fail(`stopped with exit code ${code}`));
+    server.stderr.on('data', (chunk) => {
+      log = `${log}${chunk}`.slice(-logCharactersMax);
+      if (!log.includes('ready to accept connections')) return;
+      clearTimeout(timer);
+      server.removeAllListeners('exit');
+      server.stderr.removeAllListeners('data').resume();
+      resolve(server);
+    });
+  });
+}
+
+/** Fast shutdown (SIGINT), and the hard one when that takes too long; then the folder goes. */
+async function stopServer(server, folder) {
+  if (server.exitCode === null && server.signalCode === null) {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    const timer = setTimeout(() => server.kill('SIGQUIT'), stopMsMax);
+    server.kill('SIGINT');
+    await ended;
+    clearTimeout(timer);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
