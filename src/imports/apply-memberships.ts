@@ -1,0 +1,65 @@
+import type { DirectoryContext } from '../directory/context.ts';
+import { touchGroup } from '../directory/pending-effects-store.ts';
+import { changeMembers } from '../directory/save-group.ts';
+import type { Tx } from '../storage/database.ts';
+import type { Application } from './application.ts';
+import type { UserRow } from './apply-users.ts';
+import { findGroupOwners } from './match-store.ts';
+
+type SavedUserRow = UserRow & { readonly id: number };
+
+/**
+ * Brings memberships to what the records say. A user leaves only groups that the source owns, and no unit: these
+ * follow from company, department and location.
+ */
+export async function applyMemberships(
+  { run }: Application,
+  tx: Tx,
+  context: DirectoryContext,
+  users: readonly SavedUserRow[],
+): Promise<void> {
+  const speaking = users.filter(({ payload }) => payload.groups !== undefined);
+  if (speaking.length === 0) return;
+  const wantedBy = new Map(speaking.map((user) => [user, wantedIds(user, run.firstGroupId)]));
+  const heldIds = speaking.flatMap(({ before }) => before?.groups.map((group) => group.id) ?? []);
+  const ids = [...new Set([...heldIds, ...[...wantedBy.values()].flatMap((wanted) => [...wanted])])];
+  const owners = await findGroupOwners(tx, ids);
+  const changes = new Map<number, { join: number[]; leave: number[] }>();
+  const changeOf = (groupId: number) => {
+    const change = changes.get(groupId) ?? { join: [], leave: [] };
+    changes.set(groupId, change);
+    return change;
+  };
+  for (const [{ id, before }, wanted] of wantedBy) {
+    const held = before?.groups ?? [];
+    const heldOnes = new Set(held.map((group) => group.id));
+    for (const groupId of wanted) {
+      if (!heldOnes.has(groupId) && owners.has(groupId)) changeOf(groupId).join.push(id);
+    }
+    for (const { id: groupId, isPrimary } of held) {
+      if (!isPrimary && !wanted.has(groupId) && owners.get(groupId) === run.sourceId)
+        changeOf(groupId).leave.push(id);
+    }
+  }
+  for (const groupId of [...changes.keys()].toSorted((a, b) => a - b)) {
+    await changeGroup(tx, context, groupId, changeOf(groupId));
+  }
+}
+
+function wantedIds({ payload }: UserRow, firstGroupId: number): ReadonlySet<number> {
+  const numbers = payload.groups ?? [];
+  return new Set(numbers.map((number) => (number < 0 ? firstGroupId - 1 - number : number)));
+}
+
+async function changeGroup(
+  tx: Tx,
+  context: DirectoryContext,
+  groupId: number,
+  { join, leave }: { readonly join: readonly number[]; readonly leave: readonly number[] },
+): Promise<void> {
+  const hasChanged = await changeMembers(tx, context, groupId, [
+    ...(join.length > 0 ? [{ action: 'add' as const, values: join.map(String) }] : []),
+    ...(leave.length > 0 ? [{ action: 'remove' as const, values: leave.map(String) }] : []),
+  ]);
+  if (hasChanged) await touchGroup(tx, groupId, context.now);
+}

@@ -1,0 +1,145 @@
+import { type SavedUser, saveUsers, type UserChange } from '../directory/save-users.ts';
+import type { User } from '../directory/user.ts';
+import { parkUserNames, selectUsers } from '../directory/user-store.ts';
+import { archiveUser } from '../directory/users.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import type { Tx } from '../storage/database.ts';
+import { type Application, contextOf } from './application.ts';
+import { applyMemberships } from './apply-memberships.ts';
+import { addCounts, type Counts, type Issue, noCounts } from './imports.ts';
+import { findManagers, type ManagerLookup } from './manager-lookup.ts';
+import { moveRows, type PlanRow, settleRow } from './plan-store.ts';
+import type { UserPayload } from './plan-users.ts';
+import { applyProfileChange } from './profile-change.ts';
+import { issueOf } from './record-error.ts';
+import type { Step } from './run-writer.ts';
+
+/** A plan row with what it carries and the user it is about. */
+export interface UserRow {
+  readonly row: PlanRow;
+  readonly payload: UserPayload;
+  readonly before: User | undefined;
+}
+
+/** Applies rows about users: attributes, units, memberships, and managers as far as they can be found yet. */
+export function applyUserRows(application: Application, tx: Tx, rows: readonly PlanRow[]): Promise<Step> {
+  return applyUsers(application, tx, rows, false);
+}
+
+/** The same for people who take each other's userNames. */
+export function applyChain(application: Application, tx: Tx, rows: readonly PlanRow[]): Promise<Step> {
+  return applyUsers(application, tx, rows, true);
+}
+
+async function applyUsers(
+  application: Application,
+  tx: Tx,
+  rows: readonly PlanRow[],
+  isChain: boolean,
+): Promise<Step> {
+  const context = contextOf(application);
+  const { live, counts, issues } = await sortOut(application, tx, rows);
+  const ending = live.filter(({ row }) => row.action === 'archive');
+  for (const { before } of ending) if (before !== undefined) await archiveUser(tx, context, before);
+  const saving = live.filter(({ row }) => row.action !== 'archive');
+  const managers = await findManagers(application, tx, context, saving);
+  const changes = saving.map((user) => toChange(application, user, managers));
+  if (isChain) await parkUserNames(tx, changes.flatMap(renamedId));
+  const saved = await saveUsers(tx, context, changes);
+  await applyMemberships(
+    application,
+    tx,
+    context,
+    saving.map((user, index) => ({ ...user, id: saved[index]?.id ?? 0 })),
+  );
+  await moveOn(application, tx, saving, managers);
+  const outcome = saving.reduce(
+    (sum, { row }, index) => addCounts(sum, outcomeOf(row, saved[index])),
+    counts,
+  );
+  return { counts: addCounts(outcome, { archived: ending.length }), issues };
+}
+
+interface Sorted {
+  readonly live: readonly UserRow[];
+  readonly counts: Counts;
+  readonly issues: readonly Issue[];
+}
+
+/** Between plan and apply others may have archived a user or set "do not synchronise". */
+async function sortOut({ run }: Application, tx: Tx, rows: readonly PlanRow[]): Promise<Sorted> {
+  const ids = rows.flatMap((row) => row.resource_id ?? []);
+  const users = new Map((await selectUsers(tx, ids, run.sourceId)).map((user) => [user.id, user]));
+  const live: UserRow[] = [];
+  const issues: Issue[] = [];
+  let skipped = 0;
+  for (const row of rows) {
+    const before = users.get(row.resource_id ?? 0);
+    const isGone = row.resource_id !== null && (before === undefined || before.state === 'archived');
+    if (isGone) {
+      issues.push(
+        issueOf(
+          row,
+          'recordGone',
+          'The user was archived while the file was being imported; import it again.',
+        ),
+      );
+      await settleRow(tx, run.id, row.seq, 'failed');
+    } else if (before?.doNotSynchronise === true) {
+      skipped += 1;
+      await settleRow(tx, run.id, row.seq, 'skip');
+    } else {
+      live.push({ row, before, payload: JSON.parse(row.payload ?? '{}') as UserPayload });
+    }
+  }
+  return { live, issues, counts: { ...noCounts, skipped } };
+}
+
+function toChange(
+  { run }: Application,
+  { row, payload, before }: UserRow,
+  managers: ManagerLookup,
+): UserChange {
+  const managerId = managers.idFor(payload);
+  const digest = row.digest === null ? {} : { digest: row.digest };
+  return {
+    ...(before === undefined ? { id: run.firstUserId + (row.ordinal ?? 0) } : { before }),
+    next: applyProfileChange(before?.resource, payload.change, payload.state),
+    mode: 'patch',
+    ...(managerId === undefined ? {} : { managerId }),
+    ...digest,
+  };
+}
+
+function renamedId({ before, next }: UserChange): number[] {
+  if (before === undefined) return [];
+  const isSame = canonicalKey(String(before.resource.userName)) === canonicalKey(String(next.userName));
+  return isSame ? [] : [before.id];
+}
+
+/** Rows that are not done with this phase wait for the one that ends them. */
+async function moveOn(
+  { run }: Application,
+  tx: Tx,
+  users: readonly UserRow[],
+  managers: ManagerLookup,
+): Promise<void> {
+  const waiting = users.filter(({ payload }) => managers.isOpen(payload));
+  const others = users.filter((user) => !waiting.includes(user));
+  await moveRows(tx, run.id, { seqs: waiting.map(({ row }) => row.seq), phase: 'managers' });
+  await moveRows(tx, run.id, {
+    seqs: others.filter(needsPassword).map(({ row }) => row.seq),
+    phase: 'passwords',
+  });
+}
+
+export function needsPassword({ row, payload, before }: UserRow): boolean {
+  return before === undefined && (row.sealed_password !== null || payload.randomPassword === true);
+}
+
+function outcomeOf({ action }: PlanRow, saved: SavedUser | undefined): Partial<Counts> {
+  if (saved === undefined || saved.outcome === 'unchanged') return { unchanged: 1 };
+  if (saved.outcome === 'created') return { created: 1 };
+  if (action === 'reactivate') return { reactivated: 1 };
+  return action === 'disable' ? { disabled: 1 } : { updated: 1 };
+}

@@ -1,0 +1,76 @@
+import { DomainError } from '../errors.ts';
+import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
+
+const deadlineMsMin = 5_000;
+const deadlineMsMax = 60_000;
+const bytesPerSecond = 20 * 1024 * 1024;
+/** 100 problems of at most a few kilobytes each. */
+const verdictBytesMax = 4 * 1024 * 1024;
+
+/** Milliseconds that judging a document may take: the schema check is quadratic in the number of its errors. */
+export function inspectionDeadlineMs(documentBytes: number): number {
+  return Math.min(deadlineMsMin + (documentBytes / bytesPerSecond) * 1_000, deadlineMsMax);
+}
+
+export interface InspectionOptions {
+  readonly selfCommand: readonly string[];
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Judges a document in a child process, which can be killed and whose memory goes with it. The child gets no
+ * environment: nothing in there concerns it. Returns undefined when the deadline passed; throws when the child fails.
+ */
+export async function inspectInChild(
+  args: InspectArguments,
+  { selfCommand, deadlineMs, signal }: InspectionOptions,
+): Promise<Verdict | undefined> {
+  signal?.throwIfAborted();
+  const child = Bun.spawn([...selfCommand, 'inspect', ...inspectWords(args)], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {},
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, deadlineMs);
+  const abandon = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', abandon, { once: true });
+  try {
+    const [out, err] = await Promise.all([readLimited(child.stdout), readLimited(child.stderr)]);
+    const code = await child.exited;
+    signal?.throwIfAborted();
+    if (isLate) return undefined;
+    if (code !== 0) throw childFailure(code, err);
+    return JSON.parse(out) as Verdict;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abandon);
+    child.kill('SIGKILL');
+  }
+}
+
+async function readLimited(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > verdictBytesMax) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function childFailure(code: number, err: string): DomainError {
+  if (/ENOSPC|EDQUOT/.test(err)) {
+    return new DomainError('storageFull', 'The disk is full; free some space and send the document again.');
+  }
+  const cause = new Error(`the inspecting process ended with ${code}: ${err.slice(0, 2_000)}`);
+  return new DomainError('internal', 'The document could not be checked; the log of the service says why.', {
+    cause,
+  });
+}

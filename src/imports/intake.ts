@@ -1,0 +1,232 @@
+import type { AcceptedDocument, DocumentStore, SpooledDocument } from '../archive/archive.ts';
+import type { Clock } from '../clock.ts';
+import { timestamp } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Configurations } from '../settings/configuration.ts';
+import type { GeneralSource } from '../sources/source-store.ts';
+import type { Database } from '../storage/database.ts';
+import { refuseForeign, refuseInvalid, refuseLate } from './document-refused.ts';
+import type { RunOrigin, RunStatus } from './imports.ts';
+import type { Verdict } from './inspect.ts';
+import { inspectInChild, inspectionDeadlineMs } from './inspector.ts';
+import { findAwaitingRun, findLatestEffectiveRun, insertRun, type RunRow } from './run-store.ts';
+
+export { DocumentRefused } from './document-refused.ts';
+
+export interface IntakeParts {
+  readonly database: Database;
+  readonly documents: DocumentStore;
+  readonly configurations: Configurations;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How this program starts itself, to inspect documents in a child process. */
+  readonly selfCommand: readonly string[];
+  /** Called once a run is durably queued, to wake the processor. */
+  readonly onQueued?: (runId: number) => void;
+}
+
+export interface IntakeRequest {
+  readonly source: GeneralSource;
+  /** The bytes of the document. It is read to its end, or left as soon as it is too long. */
+  readonly stream: AsyncIterable<Uint8Array>;
+  readonly origin: RunOrigin;
+  /** Imports again what the last completed run has imported already. */
+  readonly force?: boolean;
+  /** Plans and stops. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Receipt {
+  readonly importId: number;
+  readonly sourceId: number;
+  /** `unchanged`: the last completed run had the same bytes; `importId` is that run's. */
+  readonly status: RunStatus | 'unchanged';
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly users: number;
+  readonly groups: number;
+  readonly willBeProcessed: boolean;
+  /** Why it will not be processed for now. */
+  readonly reason?: string;
+  readonly warnings: readonly string[];
+}
+
+type ValidVerdict = Extract<Verdict, { valid: true }>;
+
+/** Documents on their way in at the same time, and of these the ones that are being inspected. */
+const documentsMax = 8;
+const inspectionsMax = 2;
+
+/** The one door for documents, whatever their origin. */
+export class Intake {
+  readonly #parts: IntakeParts;
+  #documents = 0;
+  #inspections = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a document in and queues its run; when it resolves, both are durable. Throws DocumentRefused, or DomainError
+   * `payloadTooLarge`, `unavailable` or `storageFull`; whatever it throws, nothing of the document is left behind.
+   */
+  async accept(request: IntakeRequest): Promise<Receipt> {
+    if (this.#documents >= documentsMax) {
+      throw new DomainError(
+        'unavailable',
+        'Too many documents are being sent at once; send it again later.',
+        {
+          retryAfterSeconds: 10,
+        },
+      );
+    }
+    this.#documents += 1;
+    try {
+      return await this.#spoolAndQueue(request);
+    } finally {
+      this.#documents -= 1;
+    }
+  }
+
+  async #spoolAndQueue(request: IntakeRequest): Promise<Receipt> {
+    const { documents, configurations } = this.#parts;
+    const { documentBytesMax } = (await configurations.current()).settings;
+    const { source, stream, signal } = request;
+    const spooled = await documents.spool(stream, {
+      sourceId: source.id,
+      bytesMax: documentBytesMax,
+      signal,
+    });
+    try {
+      return await this.#judgeAndQueue(request, spooled, documentBytesMax);
+    } finally {
+      // What was accepted has been moved away; anything that is still here is not wanted.
+      await documents.discard(spooled);
+    }
+  }
+
+  async #judgeAndQueue(
+    request: IntakeRequest,
+    spooled: SpooledDocument,
+    documentBytesMax: number,
+  ): Promise<Receipt> {
+    const verdict = await this.#inspect(spooled, documentBytesMax, request.signal);
+    refuseForeign(request.source, verdict);
+    const same = await this.#sameAsLast(request, spooled.sha256);
+    if (same !== undefined) return unchanged(same, spooled, verdict);
+    request.signal?.throwIfAborted();
+    return this.#queue(request, spooled, verdict);
+  }
+
+  async #inspect(
+    { path, maskedPath, bytes }: SpooledDocument,
+    documentBytesMax: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ValidVerdict> {
+    const { selfCommand, log } = this.#parts;
+    const deadlineMs = inspectionDeadlineMs(bytes);
+    const leave = await this.#enterInspection();
+    let verdict: Verdict | undefined;
+    try {
+      const args = { file: path, masked: maskedPath, documentBytesMax };
+      verdict = await inspectInChild(args, { selfCommand, deadlineMs, signal });
+    } catch (error) {
+      if (error instanceof DomainError && error.kind === 'internal') {
+        log.error({ err: error.cause }, 'inspection failed');
+      }
+      throw error;
+    } finally {
+      leave();
+    }
+    if (verdict === undefined) throw refuseLate(deadlineMs);
+    if (!verdict.valid) throw refuseInvalid(verdict);
+    return verdict;
+  }
+
+  async #enterInspection(): Promise<() => void> {
+    if (this.#inspections >= inspectionsMax) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#inspections += 1;
+    }
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#inspections -= 1;
+      else next();
+    };
+  }
+
+  async #sameAsLast({ source, force, dryRun }: IntakeRequest, sha256: string): Promise<RunRow | undefined> {
+    if (force === true || dryRun === true) return undefined;
+    const last = await findLatestEffectiveRun(this.#parts.database.read, source.id);
+    return last?.status === 'completed' && last.sha256 === sha256 ? last : undefined;
+  }
+
+  async #queue(request: IntakeRequest, spooled: SpooledDocument, verdict: ValidVerdict): Promise<Receipt> {
+    const { documents, log, onQueued } = this.#parts;
+    const { source, origin } = request;
+    const accepted = await documents.accept(spooled, source.id);
+    const awaiting = await findAwaitingRun(this.#parts.database.read, source.id);
+    const importId = await this.#insert(request, { spooled, verdict, accepted });
+    const { sha256, bytes } = spooled;
+    const { users, groups, warnings } = verdict;
+    log.info({ runId: importId, sourceId: source.id, origin, sha256, bytes, users, groups }, 'import queued');
+    onQueued?.(importId);
+    const receipt = {
+      importId,
+      sourceId: source.id,
+      status: 'queued' as const,
+      sha256,
+      bytes,
+      users,
+      groups,
+    };
+    if (awaiting === undefined) return { ...receipt, willBeProcessed: true, warnings };
+    const reason = `Import ${awaiting} of this source waits for approval; this one takes its place only if it stays within the limits of the source.`;
+    return { ...receipt, willBeProcessed: false, reason, warnings };
+  }
+
+  async #insert(
+    { source, origin, dryRun = false }: IntakeRequest,
+    {
+      spooled,
+      verdict,
+      accepted,
+    }: {
+      readonly spooled: SpooledDocument;
+      readonly verdict: ValidVerdict;
+      readonly accepted: AcceptedDocument;
+    },
+  ): Promise<number> {
+    const { database, documents, clock } = this.#parts;
+    const { sha256, bytes } = spooled;
+    const { users, groups, warnings } = verdict;
+    const facts = { sourceId: source.id, origin, dryRun, sha256, bytes, users, groups, warnings };
+    try {
+      return await database.write((tx) => insertRun(tx, { ...facts, ...accepted, now: timestamp(clock) }));
+    } catch (error) {
+      await documents.forget(accepted);
+      throw error;
+    }
+  }
+}
+
+function unchanged(run: RunRow, { sha256, bytes }: SpooledDocument, verdict: ValidVerdict): Receipt {
+  const { users, groups, warnings } = verdict;
+  return {
+    importId: run.id,
+    sourceId: run.source_id,
+    status: 'unchanged',
+    sha256,
+    bytes,
+    users,
+    groups,
+    willBeProcessed: false,
+    reason: `Import ${run.id} has imported the same document already.`,
+    warnings,
+  };
+}

@@ -1,0 +1,67 @@
+import type { DirectoryContext } from '../directory/context.ts';
+import { type ManagerOutcome, resolveManagers } from '../directory/manager.ts';
+import { findLinks } from '../directory/source-link-store.ts';
+import type { Tx } from '../storage/database.ts';
+import type { Application } from './application.ts';
+import { findPlannedRecords, type PlannedRecord } from './plan-store.ts';
+import type { UserPayload } from './plan-users.ts';
+
+/** The managers that a batch of records names. */
+export interface ManagerLookup {
+  /** The manager's id; null for none any more; undefined when nothing is said, or nobody found. */
+  idFor(payload: UserPayload): number | null | undefined;
+  /** A manager is named who is not found, or not for certain. */
+  isOpen(payload: UserPayload): boolean;
+  outcomeFor(payload: UserPayload): ManagerOutcome;
+}
+
+/**
+ * A manager is first an `@id` of the source: of this file, whose people have their ids already even if they come
+ * later, or of an earlier one. Then the rules that hold for SCIM apply.
+ */
+export async function findManagers(
+  { run }: Application,
+  tx: Tx,
+  context: DirectoryContext,
+  users: readonly { readonly payload: UserPayload }[],
+): Promise<ManagerLookup> {
+  const values = [...new Set(users.flatMap(({ payload }) => payload.manager ?? []))];
+  const found = new Map<string, number>();
+  for (const record of await findPlannedRecords(tx, run.id, values)) {
+    const id = plannedId(record, run.firstUserId);
+    if (id !== undefined && record.record_id !== null) found.set(record.record_id, id);
+  }
+  const unplanned = values.filter((value) => !found.has(value));
+  for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
+    found.set(link.external_id, link.resource_id);
+  }
+  const open = unplanned.filter((value) => !found.has(value));
+  const outcomes = open.length === 0 ? new Map() : await resolveManagers(tx, context, open);
+  return lookup(found, outcomes);
+}
+
+function lookup(
+  found: ReadonlyMap<string, number>,
+  outcomes: ReadonlyMap<string, ManagerOutcome>,
+): ManagerLookup {
+  const outcomeFor = ({ manager }: UserPayload): ManagerOutcome => {
+    const id = found.get(manager ?? '');
+    return id === undefined ? (outcomes.get(manager ?? '') ?? { kind: 'none' }) : { kind: 'found', id };
+  };
+  return {
+    outcomeFor,
+    idFor: (payload) => {
+      if (payload.manager === undefined || payload.manager === null) return payload.manager;
+      const outcome = outcomeFor(payload);
+      return outcome.kind === 'found' ? outcome.id : undefined;
+    },
+    isOpen: (payload) => typeof payload.manager === 'string' && outcomeFor(payload).kind !== 'found',
+  };
+}
+
+/** Records in error stand for nobody, unless for someone who exists all the same. */
+function plannedId({ action, ordinal, resource_id }: PlannedRecord, firstUserId: number): number | undefined {
+  if (resource_id !== null) return action === 'archive' ? undefined : resource_id;
+  if (ordinal === null || action === 'failed') return undefined;
+  return firstUserId + ordinal;
+}

@@ -1,0 +1,157 @@
+import type { Reader } from '../storage/database.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
+import { statement } from '../storage/statement.ts';
+
+/** What deciding about a record needs to know of the user it matches. */
+export interface UserFacts {
+  readonly id: number;
+  readonly state: 'active' | 'inactive' | 'archived';
+  readonly owner_source_id: number | null;
+  readonly do_not_synchronise: number;
+  /** What this source calls the user, and the digest of the record that was last applied. */
+  readonly external_id: string | null;
+  readonly digest: string | null;
+}
+
+const facts = [
+  'user.id',
+  'user.state',
+  'user.owner_source_id',
+  'user.do_not_synchronise',
+  'source_link.external_id',
+  'source_link.digest',
+] as const;
+
+const selectLinked = statement<{ source: number; ids: string }, UserFacts>((db, place) =>
+  db
+    .selectFrom('source_link')
+    .innerJoin('user', 'user.id', 'source_link.resource_id')
+    .select(facts)
+    .where('source_link.source_id', '=', place('source'))
+    .where('source_link.resource_type', '=', 'User')
+    .where('source_link.external_id', 'in', inTexts(db, place('ids')))
+    .where('user.state', '<>', 'archived'),
+);
+
+/** The live users that this source calls by these ids. */
+export async function findLinkedUsers(
+  db: Reader,
+  source: number,
+  externalIds: readonly string[],
+): Promise<UserFacts[]> {
+  return externalIds.length === 0 ? [] : selectLinked(db, { source, ids: JSON.stringify(externalIds) });
+}
+
+const selectFacts = statement<{ source: number; ids: string }, UserFacts>((db, place) =>
+  db
+    .selectFrom('user')
+    .leftJoin('source_link', (join) =>
+      join
+        .onRef('source_link.resource_id', '=', 'user.id')
+        .on('source_link.resource_type', '=', 'User')
+        .on('source_link.source_id', '=', place('source')),
+    )
+    .select(facts)
+    .where('user.id', 'in', inNumbers(db, place('ids')))
+    .where('user.state', '<>', 'archived'),
+);
+
+export async function findUserFacts(
+  db: Reader,
+  source: number,
+  ids: readonly number[],
+): Promise<UserFacts[]> {
+  return ids.length === 0 ? [] : selectFacts(db, { source, ids: JSON.stringify(ids) });
+}
+
+/** Users of the source that count for the guard. */
+export async function countActiveOwned(db: Reader, source: number): Promise<number> {
+  const row = await db
+    .selectFrom('user')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('owner_source_id', '=', source)
+    .where('state', '=', 'active')
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+export interface AbsentQuery {
+  readonly runId: number;
+  readonly sourceId: number;
+  /** Inactive ones too: they are archived, while disabling them would change nothing. */
+  readonly withInactive: boolean;
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Live users of the source that no row of the run's plan stands for, in the order of their ids. */
+export async function listAbsent(db: Reader, query: AbsentQuery): Promise<number[]> {
+  const rows = await db
+    .selectFrom('user')
+    .select('user.id')
+    .where('user.owner_source_id', '=', query.sourceId)
+    .where('user.state', 'in', query.withInactive ? ['active', 'inactive'] : ['active'])
+    .where('user.do_not_synchronise', '=', 0)
+    .where('user.id', '>', query.after)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('import_plan')
+            .select('import_plan.seq')
+            .where('import_plan.run_id', '=', query.runId)
+            .where('import_plan.kind', '=', 'user')
+            .whereRef('import_plan.resource_id', '=', 'user.id'),
+        ),
+      ),
+    )
+    .orderBy('user.id')
+    .limit(query.limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+const selectGroupOwners = statement<{ ids: string }, { id: number; owner_source_id: number | null }>(
+  (db, place) =>
+    db
+      .selectFrom('group_')
+      .select(['id', 'owner_source_id'])
+      .where('id', 'in', inNumbers(db, place('ids')))
+      .where('state', '=', 'existing'),
+);
+
+/** Those of `ids` that are existing groups, with their owners. */
+export async function findGroupOwners(
+  db: Reader,
+  ids: readonly number[],
+): Promise<Map<number, number | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectGroupOwners(db, { ids: JSON.stringify(ids) });
+  return new Map(rows.map((row) => [row.id, row.owner_source_id]));
+}
+
+/** Users, of all sources, whose manager is one of `ids`. */
+export async function listReports(db: Reader, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('user')
+    .select('id')
+    .where('manager_id', 'in', inNumbers(db, JSON.stringify(ids)))
+    .where('state', '<>', 'archived')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Who reports to whom, in pages by id. */
+export async function listManagers(db: Reader, after: number, limit: number) {
+  const rows = await db
+    .selectFrom('user')
+    .select(['id', 'manager_id'])
+    .where('id', '>', after)
+    .where('manager_id', 'is not', null)
+    .where('state', '<>', 'archived')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ id: row.id, managerId: row.manager_id ?? 0 }));
+}

@@ -1,0 +1,273 @@
+import { findGroupsByNameKeys, type Group, selectGroups } from '../directory/group-store.ts';
+import { type UnitType, unitTypes } from '../directory/organisation.ts';
+import { findLinks } from '../directory/source-link-store.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
+import { platformGroupUrn } from '../resource/schema.ts';
+import { isObject } from '../resource/value.ts';
+import type { Reader } from '../storage/database.ts';
+import type { GroupRecord, Leaf, UserRecord } from '../xml/records.ts';
+import type { Issue } from './imports.ts';
+import type { ImportOptions } from './options.ts';
+import { planRow } from './plan-row.ts';
+import type { NewPlanRow } from './plan-store.ts';
+import type { DefaultUnits, RecordUnits } from './profile-record.ts';
+
+/** A group by number: its id, or for one that the run creates -1 minus its ordinal. */
+export type GroupNumber = number;
+
+export function createdGroup(ordinal: number): GroupNumber {
+  return -1 - ordinal;
+}
+
+/** What a plan row of kind `group` carries. */
+export interface GroupPayload {
+  readonly displayName: string;
+  readonly groupType: string;
+  readonly externalId?: string;
+  readonly description?: string | null;
+}
+
+interface NamedGroup {
+  readonly type: string;
+  readonly name: string;
+}
+
+/** What a user record says of groups, references resolved. */
+export interface UserGroups {
+  readonly units: RecordUnits;
+  /** Undefined when the record leaves memberships alone. */
+  readonly memberships: readonly NamedGroup[] | undefined;
+  readonly issues: readonly Issue[];
+}
+
+export interface GroupPlanParts {
+  readonly db: Reader;
+  readonly sourceId: number;
+  readonly options: ImportOptions;
+  readonly nextSeq: () => number;
+}
+
+/** The groups that a document names: which exist, and which the run is to create. */
+export class GroupPlan {
+  readonly #parts: GroupPlanParts;
+  readonly #byRef = new Map<string, NamedGroup>();
+  readonly #numbers = new Map<string, GroupNumber>();
+  #created = 0;
+
+  constructor(parts: GroupPlanParts) {
+    this.#parts = parts;
+  }
+
+  /** Groups that the run creates so far. */
+  get created(): number {
+    return this.#created;
+  }
+
+  /** Rows for the document's own groups. */
+  async planRecords(records: readonly GroupRecord[]): Promise<{ rows: NewPlanRow[]; issues: Issue[] }> {
+    const issues: Issue[] = [];
+    const wanted = records.filter((record) => this.#accept(record, issues));
+    const known = await this.#findKnown(wanted);
+    const rows: NewPlanRow[] = [];
+    for (const record of wanted) {
+      const group = known(record);
+      const problem = this.#problemOf(record, group);
+      if (problem === undefined) rows.push(this.#recordRow(record, group));
+      else issues.push(problem);
+    }
+    return { rows, issues };
+  }
+
+  /** The names behind a record's references, those that lead nowhere as issues. */
+  read(record: UserRecord, recordId: string): UserGroups {
+    const issues: Issue[] = [];
+    const { options } = this.#parts;
+    const units: { [T in UnitType]?: string } = {};
+    for (const type of unitTypes) {
+      const name = this.#unitName(type, record.leaves[type]);
+      if (name !== undefined && isTypeSynchronised(options, type)) units[type] = name;
+    }
+    if (record.groups === undefined || !options.syncGroups) return { units, memberships: undefined, issues };
+    const memberships: NamedGroup[] = [];
+    for (const { ref, type = 'security group', name } of record.groups) {
+      const group = ref === undefined ? { type, name } : this.#byRef.get(ref);
+      if (group === undefined || group.name === '') issues.push(unknownGroup(record, recordId, ref));
+      else if (isTypeSynchronised(options, group.type)) memberships.push(group);
+    }
+    return { units, memberships, issues };
+  }
+
+  /** Makes every group that these records name known, with a row for each that does not exist. */
+  async require(groups: readonly UserGroups[]): Promise<NewPlanRow[]> {
+    const named = groups.flatMap(({ units, memberships = [] }) => [
+      ...unitTypes.flatMap((type) => (units[type] === undefined ? [] : [{ type, name: units[type] }])),
+      ...memberships,
+    ]);
+    const missing = new Map(named.map((group) => [keyOf(group), group]));
+    for (const key of missing.keys()) if (this.#numbers.has(key)) missing.delete(key);
+    if (missing.size === 0) return [];
+    const keys = [...new Set([...missing.values()].map(({ name }) => canonicalKey(name)))];
+    for (const hit of await findGroupsByNameKeys(this.#parts.db, keys)) {
+      this.#numbers.set(`${hit.group_type}:${hit.key}`, hit.id);
+    }
+    const rows: NewPlanRow[] = [];
+    for (const [key, group] of missing) if (!this.#numbers.has(key)) rows.push(this.#impliedRow(key, group));
+    return rows;
+  }
+
+  numberOf(group: NamedGroup): GroupNumber | undefined {
+    return this.#numbers.get(keyOf(group));
+  }
+
+  #accept(record: GroupRecord, issues: Issue[]): boolean {
+    const { id, type, name, line } = record;
+    if (this.#byRef.has(id)) {
+      issues.push({
+        line,
+        recordId: id,
+        code: 'duplicateRecord',
+        message: `The group id "${id}" is given twice; the first one counts.`,
+      });
+      return false;
+    }
+    this.#byRef.set(id, { type, name });
+    return isTypeSynchronised(this.#parts.options, type);
+  }
+
+  #problemOf(record: GroupRecord, group: Group | undefined): Issue | undefined {
+    const { id: recordId, line, type, name } = record;
+    if (this.#numbers.has(keyOf(record))) {
+      const message = `The file has another ${type} named "${name}"; the first one counts.`;
+      return { line, recordId, code: 'duplicateRecord', message };
+    }
+    if (group === undefined || group.groupType === type) return undefined;
+    const message = `The group was a ${group.groupType} and is a ${type} in the file; the type of a group cannot change. Give it another id.`;
+    return { line, recordId, code: 'refused', message };
+  }
+
+  async #findKnown(records: readonly GroupRecord[]): Promise<(record: GroupRecord) => Group | undefined> {
+    const { db, sourceId } = this.#parts;
+    const links = await findLinks(
+      db,
+      sourceId,
+      'Group',
+      records.map(({ id }) => id),
+    );
+    const named = await findGroupsByNameKeys(
+      db,
+      records.map(({ name }) => canonicalKey(name)),
+    );
+    const ids = [...links.map((link) => link.resource_id), ...named.map((group) => group.id)];
+    const groups = new Map(
+      (await selectGroups(db, [...new Set(ids)], sourceId)).map((group) => [group.id, group]),
+    );
+    const byLink = new Map(links.map((link) => [link.external_id, link.resource_id]));
+    const byName = new Map(named.map((group) => [`${group.group_type}:${group.key}`, group.id]));
+    return (record) => groups.get(byLink.get(record.id) ?? byName.get(keyOf(record)) ?? 0);
+  }
+
+  #recordRow(record: GroupRecord, group: Group | undefined): NewPlanRow {
+    const { id, line, name, type, description } = record;
+    const said = readDescription(description);
+    const payload: GroupPayload = {
+      displayName: name,
+      groupType: type,
+      externalId: id,
+      ...(said === undefined ? {} : { description: said }),
+    };
+    const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: id, line });
+    if (group === undefined) return { ...row, ...this.#creation(keyOf(record), payload) };
+    this.#numbers.set(keyOf(record), group.id);
+    const changed = changedOfGroup(group, payload);
+    if (changed.length === 0) return { ...row, action: 'unchanged', resource_id: group.id };
+    return {
+      ...row,
+      action: 'update',
+      phase: 'groups',
+      resource_id: group.id,
+      payload: JSON.stringify(payload),
+      changed: JSON.stringify(changed),
+    };
+  }
+
+  #impliedRow(key: string, { type, name }: NamedGroup): NewPlanRow {
+    const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: null, line: null });
+    return { ...row, ...this.#creation(key, { displayName: name, groupType: type }) };
+  }
+
+  #creation(key: string, payload: GroupPayload) {
+    const ordinal = this.#created;
+    this.#created += 1;
+    this.#numbers.set(key, createdGroup(ordinal));
+    return { action: 'create', phase: 'groups', ordinal, payload: JSON.stringify(payload) };
+  }
+
+  /** A unit is given by the `@id` of one of the document's groups, or by name. */
+  #unitName(type: UnitType, leaf: Leaf | undefined): string | undefined {
+    if (leaf === undefined || leaf.value === '') return undefined;
+    const group = this.#byRef.get(leaf.value);
+    return group?.type === type ? group.name : leaf.value;
+  }
+}
+
+function keyOf({ type, name }: NamedGroup): string {
+  return `${type}:${canonicalKey(name)}`;
+}
+
+export function isTypeSynchronised(options: ImportOptions, type: string): boolean {
+  if (type === 'company') return options.syncCompanies;
+  if (type === 'department') return options.syncDepartments;
+  if (type === 'location') return options.syncLocations;
+  return options.syncGroups;
+}
+
+function readDescription(leaf: Leaf | undefined): string | null | undefined {
+  if (leaf === undefined || (leaf.value === '' && !leaf.applyBlank)) return undefined;
+  return leaf.value === '' ? null : leaf.value;
+}
+
+function changedOfGroup(group: Group, { displayName, externalId, description }: GroupPayload): string[] {
+  const platform = group.resource[platformGroupUrn];
+  const stored = isObject(platform) ? (platform.description ?? null) : null;
+  return [
+    ...(group.displayName === displayName ? [] : ['displayName']),
+    ...(externalId === undefined || group.resource.externalId === externalId ? [] : ['externalId']),
+    ...(description === undefined || description === stored ? [] : ['description']),
+  ];
+}
+
+function unknownGroup(record: UserRecord, recordId: string, ref: string | undefined): Issue {
+  const what =
+    ref === undefined ? 'a group without a name' : `the group "${ref}", which the file does not define`;
+  return {
+    line: record.line,
+    recordId,
+    code: 'unknownGroup',
+    message: `The user is to be a member of ${what}; the membership is left out.`,
+  };
+}
+
+/** The names of the default units, by the platform ids in the options; those that lead nowhere as warnings. */
+export async function readDefaultUnits(
+  db: Reader,
+  options: ImportOptions,
+): Promise<{ units: DefaultUnits; warnings: string[] }> {
+  const ids: readonly [UnitType, string][] = [
+    ['company', options.defaultCompany],
+    ['department', options.defaultDepartment],
+    ['location', options.defaultLocation],
+  ];
+  const units: { [T in UnitType]?: string } = {};
+  const warnings: string[] = [];
+  for (const [type, text] of ids) {
+    if (text === '' || !isTypeSynchronised(options, type)) continue;
+    const id = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+    const [group] = id === 0 ? [] : await selectGroups(db, [id], null);
+    if (group?.groupType === type) units[type] = group.displayName;
+    else
+      warnings.push(
+        `There is no ${type} with the id "${text.slice(0, 100)}"; new users get no default ${type}.`,
+      );
+  }
+  return { units, warnings };
+}

@@ -1,0 +1,255 @@
+import type { DocumentStore } from '../archive/archive.ts';
+import type { Clock } from '../clock.ts';
+import { timestamp } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+import type { SecretBox } from '../security/secret-key.ts';
+import type { Configurations } from '../settings/configuration.ts';
+import { findSourceById, type GeneralSource } from '../sources/source-store.ts';
+import type { Database } from '../storage/database.ts';
+import { readDocument } from '../xml/reader.ts';
+import type { DocumentHead, GroupRecord, UserRecord } from '../xml/records.ts';
+import { settled } from './finish.ts';
+import { guardReason } from './guard.ts';
+import { noCounts } from './imports.ts';
+import { countActiveOwned, listAbsent } from './match-store.ts';
+import { effectiveOptions, type ImportOptions } from './options.ts';
+import { linkChains, resolveRelinked } from './plan-chains.ts';
+import { GroupPlan, readDefaultUnits } from './plan-groups.ts';
+import { planRow } from './plan-row.ts';
+import { deleteIssues, deletePlanRows, insertPlanRows, phaseTotals, tallyPlan } from './plan-store.ts';
+import { type Foresight, foresee } from './plan-summary.ts';
+import { UserPlan } from './plan-users.ts';
+import { digestContext } from './record-digest.ts';
+import { listCompletedRuns, type Run, type RunChange } from './run-store.ts';
+import type { RunWriter } from './run-writer.ts';
+import { startApplying } from './start-applying.ts';
+
+export interface PlannerParts {
+  readonly database: Database;
+  readonly documents: DocumentStore;
+  readonly configurations: Configurations;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+}
+
+const absentAtOnce = 500;
+const completedRunsLookedAt = 50;
+
+/**
+ * Plans a claimed run from nothing: reads its document, decides about every record, and leaves the run applying,
+ * awaiting approval or, for a dry run, completed. Nothing of the directory is changed.
+ */
+export async function planRun(
+  parts: PlannerParts,
+  run: Run,
+  writer: RunWriter,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = await requireSource(parts.database, run.sourceId);
+  await discardPlan(parts.database, writer, run);
+  const planning = new Planning(parts, run, writer, source);
+  await planning.readDocument(signal);
+  await planning.finish(signal);
+}
+
+async function requireSource(database: Database, id: number): Promise<GeneralSource> {
+  const source = await findSourceById(database.read, id);
+  if (source?.kind === 'general') return source;
+  throw new DomainError('notFound', 'The source of the import has been removed.');
+}
+
+async function discardPlan(database: Database, writer: RunWriter, { id, warnings }: Run): Promise<void> {
+  writer.restart(noCounts, warnings);
+  for (const deleteSome of [deletePlanRows, deleteIssues]) {
+    while (await database.write((tx) => deleteSome(tx, id))) await writer.renew();
+  }
+}
+
+interface Reading {
+  readonly options: ImportOptions;
+  readonly groups: GroupPlan;
+  readonly users: UserPlan;
+}
+
+class Planning {
+  readonly #parts: PlannerParts;
+  readonly #run: Run;
+  readonly #writer: RunWriter;
+  readonly #source: GeneralSource;
+  #reading: Reading | undefined;
+  #seq = 0;
+  readonly #warnings: string[] = [];
+
+  constructor(parts: PlannerParts, run: Run, writer: RunWriter, source: GeneralSource) {
+    this.#parts = parts;
+    this.#run = run;
+    this.#writer = writer;
+    this.#source = source;
+  }
+
+  async readDocument(signal: AbortSignal): Promise<void> {
+    const { documents, configurations } = this.#parts;
+    const { documentBytesMax } = (await configurations.current()).settings;
+    const stream = documents.read(this.#run.document ?? '');
+    for await (const batch of readDocument(stream, { documentBytesMax })) {
+      signal.throwIfAborted();
+      const groups: GroupRecord[] = [];
+      const users: UserRecord[] = [];
+      for (const item of batch) {
+        if (item.kind === 'head') this.#reading = await this.#begin(item.head);
+        else if (item.kind === 'group') groups.push(item.record);
+        else users.push(item.record);
+      }
+      await this.#planBatch(groups, users);
+    }
+  }
+
+  async #begin(head: DocumentHead): Promise<Reading> {
+    const { database, configurations, secretBox } = this.#parts;
+    const configuration = await configurations.current();
+    const options = effectiveOptions(head.options, this.#source.settings);
+    const { units: defaultUnits, warnings } = await readDefaultUnits(database.read, options);
+    this.#warnings.push(...warnings);
+    const nextSeq = () => {
+      this.#seq += 1;
+      return this.#seq;
+    };
+    const common = { db: database.read, sourceId: this.#run.sourceId, nextSeq };
+    const groups = new GroupPlan({ ...common, options });
+    const users = new UserPlan({
+      ...common,
+      runId: this.#run.id,
+      rules: { options, configuration, defaultUnits },
+      digestContext: digestContext(options, configuration, defaultUnits),
+      groups,
+      secretBox,
+    });
+    return { options, groups, users };
+  }
+
+  async #planBatch(groupRecords: readonly GroupRecord[], userRecords: readonly UserRecord[]): Promise<void> {
+    const { groups, users } = this.#required();
+    const groupBatch = await groups.planRecords(groupRecords);
+    const userBatch = await users.plan(userRecords);
+    const rows = [...groupBatch.rows, ...userBatch.rows].map((row) => ({ ...row, run_id: this.#run.id }));
+    const done = userRecords.length + groupRecords.length;
+    await this.#writer.commit(async (tx) => {
+      await insertPlanRows(tx, rows);
+      return { issues: [...groupBatch.issues, ...userBatch.issues], done };
+    });
+  }
+
+  async finish(signal: AbortSignal): Promise<void> {
+    const { database } = this.#parts;
+    const { options, users } = this.#required();
+    await resolveRelinked(database, this.#writer, users);
+    await linkChains(database, this.#writer, users.blocked);
+    await this.#planAbsent(signal);
+    const tally = await tallyPlan(database.read, this.#run.id);
+    const foresight = foresee(tally, this.#writer.progress.counts.issues);
+    const reason = await this.#guard(foresight);
+    const counts = {
+      ...noCounts,
+      ...(this.#run.dryRun ? {} : foresight.settled),
+      issues: foresight.counts.issues,
+    };
+    const plan = {
+      options: JSON.stringify(options),
+      planned: JSON.stringify(foresight.counts),
+      phases: JSON.stringify(phaseTotals(tally)),
+      warnings: JSON.stringify([...this.#writer.progress.warnings, ...this.#warnings, ...warningsOf(users)]),
+      counts: JSON.stringify(counts),
+    };
+    await this.#leave(plan, foresight, reason);
+  }
+
+  async #leave(plan: RunChange, { counts: planned }: Foresight, reason: string | undefined): Promise<void> {
+    const { id, sourceId, dryRun } = this.#run;
+    const now = timestamp(this.#parts.clock);
+    if (dryRun) {
+      await this.#writer.update(async () => ({
+        ...plan,
+        ...settled('completed', now),
+        message: reason ?? null,
+      }));
+    } else if (reason === undefined) {
+      await this.#writer.update(async (tx) => ({
+        ...plan,
+        ...(await startApplying(tx, { id, sourceId, planned }, now)),
+      }));
+    } else {
+      const lease = { lease_owner: null, lease_until: null };
+      await this.#writer.update(async () => ({
+        ...plan,
+        ...lease,
+        status: 'awaiting-approval',
+        message: reason,
+      }));
+    }
+  }
+
+  async #planAbsent(signal: AbortSignal): Promise<void> {
+    const { options, users } = this.#required();
+    const action = options.actionMissingDeletedUsers;
+    if (options.mode === 'delta' || action === 'x') return;
+    const query = { runId: this.#run.id, sourceId: this.#run.sourceId, withInactive: action === 'a' };
+    for (let after = 0; ; ) {
+      signal.throwIfAborted();
+      const ids = await listAbsent(this.#parts.database.read, { ...query, after, limit: absentAtOnce });
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
+      const absent = ids.filter((id) => !users.alsoPresent.has(id));
+      await this.#writer.commit(async (tx) => {
+        await insertPlanRows(
+          tx,
+          absent.map((id) => this.#absentRow(id, action)),
+        );
+        return {};
+      });
+    }
+  }
+
+  #absentRow(userId: number, action: 'd' | 'a') {
+    this.#seq += 1;
+    return planRow(this.#seq, {
+      kind: 'absent',
+      run_id: this.#run.id,
+      record_id: null,
+      line: null,
+      action: action === 'd' ? 'disable' : 'archive',
+      phase: 'missing',
+      resource_id: userId,
+    });
+  }
+
+  async #guard({ ending, records, recordsInError }: Foresight): Promise<string | undefined> {
+    const { database } = this.#parts;
+    const activeUsers = await countActiveOwned(database.read, this.#run.sourceId);
+    const completed = await listCompletedRuns(database.read, this.#run.sourceId, completedRunsLookedAt);
+    const isFull = (options: string | null) => (JSON.parse(options ?? '{}') as ImportOptions).mode === 'full';
+    const last = completed.find((row) => isFull(row.options));
+    const lastUsers = this.#required().options.mode === 'full' ? last?.users : undefined;
+    const numbers = { activeUsers, ending, records, recordsInError, lastUsers };
+    return guardReason(numbers, this.#source.settings);
+  }
+
+  #required(): Reading {
+    if (this.#reading === undefined) throw new Error('the document began without a head');
+    return this.#reading;
+  }
+}
+
+const fieldsNamed = 20;
+
+function warningsOf(users: UserPlan): string[] {
+  const fields = [...users.unknownFields].slice(0, fieldsNamed);
+  const named = fields.map(
+    ([id, count]) =>
+      `The additional field "${id.slice(0, 100)}" is not configured; its value in ${count} records is left out.`,
+  );
+  const { foreignStates } = users;
+  if (foreignStates === 0) return named;
+  const foreign = `${foreignStates} users belong to another source; "active" of this file does not apply to them.`;
+  return [...named, foreign];
+}

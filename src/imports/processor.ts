@@ -1,0 +1,219 @@
+import type { DocumentStore } from '../archive/archive.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { PasswordHasher } from '../security/password-hash.ts';
+import type { SecretBox } from '../security/secret-key.ts';
+import type { Configurations } from '../settings/configuration.ts';
+import { toStorageError } from '../storage/constraints.ts';
+import type { Database } from '../storage/database.ts';
+import { XmlError } from '../xml/xml.ts';
+import { applyRun } from './apply.ts';
+import { completeRun, retainArchives, settled, tidySettled } from './finish.ts';
+import { planRun } from './planner.ts';
+import {
+  claimRun,
+  findRun,
+  LeaseLost,
+  listDocumentsInUse,
+  type Run,
+  releaseLeases,
+  toRun,
+} from './run-store.ts';
+import { leaseMs, RunWriter } from './run-writer.ts';
+
+export interface ProcessorParts {
+  readonly database: Database;
+  readonly documents: DocumentStore;
+  readonly configurations: Configurations;
+  readonly hasher: PasswordHasher;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this processor in leases; another one for every process. */
+  readonly owner: string;
+  /** No other processor can be alive (SQLite under the instance lock): leases of a dead one are void at once. */
+  readonly isAlone?: boolean;
+}
+
+const pollMs = 1_000;
+const backoffMsMin = 1_000;
+const backoffMsMax = 60_000;
+/** Nothing that is being taken in lies in `drop/` for longer. */
+const orphanAgeMs = 60 * 60 * 1_000;
+
+/** Imports what is queued, one run after another, for as long as it is started. */
+export class Processor {
+  readonly #parts: ProcessorParts;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #isPrepared = false;
+
+  constructor(parts: ProcessorParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks for runs now, whenever woken, and every second. */
+  start(): void {
+    this.#loop ??= this.#work();
+  }
+
+  /** A run has been queued or approved. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Stops at the next row border and resolves once the run is let go of; another processor can continue it. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Stopped());
+    this.#wake?.();
+    await this.#loop;
+  }
+
+  /** Without `start`: processes every run that is ready, then resolves with how many it has brought to an end. */
+  async drain(signal: AbortSignal = this.#stop.signal): Promise<number> {
+    await this.#prepare();
+    let ended = 0;
+    while (!signal.aborted) {
+      const run = await this.#claim();
+      if (run === undefined) break;
+      if (await this.#process(run, signal)) ended += 1;
+    }
+    return ended;
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.drain(signal);
+      } catch (error) {
+        this.#parts.log.error({ err: error }, 'import processor cannot work');
+      }
+      if (!signal.aborted) await this.#pause();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pollMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#isPrepared) return;
+    const { database, documents, clock, isAlone = false } = this.#parts;
+    if (isAlone) await database.write((tx) => releaseLeases(tx));
+    await tidySettled(this.#parts);
+    const needed = new Set(await listDocumentsInUse(database.read));
+    await documents.sweep(new Date(clock().getTime() - orphanAgeMs), (name) => needed.has(name));
+    this.#isPrepared = true;
+  }
+
+  #claim(): Promise<Run | undefined> {
+    const { database, clock, owner } = this.#parts;
+    const now = clock();
+    const until = new Date(now.getTime() + leaseMs).toISOString();
+    return database.write((tx) => claimRun(tx, { owner, now: now.toISOString(), until }));
+  }
+
+  /** True once the run is over, or waits for approval. */
+  async #process(run: Run, signal: AbortSignal): Promise<boolean> {
+    const log = this.#parts.log.child({ runId: run.id, sourceId: run.sourceId });
+    const writer = new RunWriter(this.#parts.database, this.#parts.clock, run);
+    try {
+      await this.#advance(run, writer, signal, log);
+      await this.#tidy(run);
+      return true;
+    } catch (error) {
+      await this.#giveUp(run, writer, error, log);
+      return false;
+    }
+  }
+
+  async #advance(run: Run, writer: RunWriter, signal: AbortSignal, log: Log): Promise<void> {
+    if (run.status === 'planning') {
+      log.info({ users: run.users, groups: run.groups }, 'import planning');
+      await planRun(this.#parts, run, writer, signal);
+    }
+    const planned = await findRun(this.#parts.database.read, run.id);
+    if (planned === undefined || planned.fence !== run.fence) throw new LeaseLost(run.id);
+    if (planned.status !== 'applying') {
+      log.info({ status: planned.status, reason: planned.message }, 'import planned');
+      return;
+    }
+    await this.#apply(toRun(planned), signal, log);
+  }
+
+  async #apply(run: Run, signal: AbortSignal, log: Log): Promise<void> {
+    const { database, configurations, hasher, secretBox, clock } = this.#parts;
+    const writer = new RunWriter(database, clock, run);
+    log.info({ phase: run.phase }, 'import applying');
+    const configuration = await configurations.current();
+    await applyRun({ database, run, writer, hasher, secretBox, configuration, clock, signal });
+    const status = await completeRun(this.#parts, writer);
+    log.info({ status, counts: writer.progress.counts }, 'import completed');
+  }
+
+  async #tidy(run: Run): Promise<void> {
+    const { archiveRunsKept } = (await this.#parts.configurations.current()).settings;
+    await tidySettled(this.#parts);
+    await retainArchives(this.#parts, run.sourceId, archiveRunsKept);
+  }
+
+  async #giveUp(run: Run, writer: RunWriter, error: unknown, log: Log): Promise<void> {
+    if (error instanceof LeaseLost) {
+      log.warn({}, 'import was taken over or ended by someone else');
+    } else if (error instanceof Stopped) {
+      await this.#release(run, writer, undefined);
+    } else if (isStorageTrouble(error)) {
+      log.error({ err: error }, 'import interrupted; it will be continued');
+      await this.#release(run, writer, run.attempts + 1);
+    } else {
+      log.error({ err: error }, 'import failed');
+      await this.#fail(writer, error);
+    }
+  }
+
+  /** Lets go of the run, so that it is continued: at once, or after a pause that grows with `attempts`. */
+  async #release(run: Run, writer: RunWriter, attempts: number | undefined): Promise<void> {
+    const lease = { lease_owner: null, lease_until: null };
+    const waitMs = Math.min(backoffMsMin * 2 ** Math.min(attempts ?? 0, 10), backoffMsMax);
+    const retryAt = new Date(this.#parts.clock().getTime() + waitMs).toISOString();
+    const retry = attempts === undefined ? {} : { attempts, retry_at: retryAt };
+    try {
+      await writer.update(async () => ({ ...lease, ...retry }));
+    } catch (error) {
+      // The lease then ends by itself.
+      this.#parts.log.warn({ runId: run.id, err: error }, 'import could not be let go of');
+    }
+  }
+
+  async #fail(writer: RunWriter, error: unknown): Promise<void> {
+    const message =
+      error instanceof DomainError
+        ? error.detail
+        : error instanceof XmlError
+          ? `The document cannot be read: ${error.message} (line ${error.line})`
+          : 'The import failed inside the service; its log says why.';
+    await writer.update(async () => ({
+      ...settled('failed', timestamp(this.#parts.clock)),
+      message,
+    }));
+    await tidySettled(this.#parts);
+  }
+}
+
+/** The processor is to stop; its run stays as it is. */
+class Stopped extends Error {}
+
+function isStorageTrouble(error: unknown): boolean {
+  const known = toStorageError(error);
+  return known instanceof DomainError && (known.kind === 'unavailable' || known.kind === 'storageFull');
+}

@@ -1,0 +1,45 @@
+import type { Configuration } from '../settings/configuration.ts';
+import type { UserRecord } from '../xml/records.ts';
+import type { ImportOptions } from './options.ts';
+import type { DefaultUnits, RecordUnits } from './profile-record.ts';
+
+/** Counts changes of what a record means: digests of before no longer count. */
+const meaning = 1;
+const hexCharacters = 32;
+
+/** Everything but the record that decides what becomes of it: when this changes, no record counts as unchanged. */
+export function digestContext(
+  options: ImportOptions,
+  configuration: Configuration,
+  defaultUnits: DefaultUnits,
+): string {
+  const schemas = configuration.userType.extensions.map(({ id, attributes }) => [
+    id,
+    attributes.map(({ name, type }) => [name, type, configuration.fieldPatterns.has(name)]),
+  ]);
+  // What happens to people who are missing concerns no record.
+  const { actionMissingDeletedUsers: _action, mode: _mode, ...concerning } = options;
+  return sha256(JSON.stringify([meaning, concerning, schemas, defaultUnits]));
+}
+
+/**
+ * 128 bits of SHA-256 over the record in canonical form. The line does not count, nor the password: it is for new users
+ * only, and a digest of it would tell something about it.
+ */
+export function recordDigest(
+  context: string,
+  record: UserRecord,
+  references: { readonly units: RecordUnits; readonly groups: readonly string[] | undefined },
+): string {
+  const { password: _password, ...leaves } = record.leaves;
+  const { id, username, phones, ims, addresses, additionalfields } = record;
+  const said = [id, username, leaves, phones, ims, addresses, additionalfields];
+  return sha256(context + JSON.stringify([said, references.units, references.groups]));
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, hexCharacters);
+}
+
+/** Stands in place of a digest for someone who was missing and disabled: being in a file again enables them. */
+export const missingDigest = 'missing';

@@ -1,0 +1,105 @@
+import type { Clock } from '../clock.ts';
+import type { Database, Tx } from '../storage/database.ts';
+import { type ApplyPhase, addCounts, type Counts, type Issue } from './imports.ts';
+import { insertIssues } from './issue-store.ts';
+import {
+  advanceRun,
+  type Claim,
+  type PhaseTotals,
+  type Progress,
+  type Run,
+  type RunChange,
+  updateClaimedRun,
+} from './run-store.ts';
+
+/** How long a processor may be silent before another one may take its run. */
+export const leaseMs = 30_000;
+const warningsMax = 100;
+
+/** What one batch did, told by its transaction. */
+export interface Step {
+  readonly counts?: Partial<Counts>;
+  readonly issues?: readonly Issue[];
+  readonly warnings?: readonly string[];
+  /** Where the next batch goes on. */
+  readonly cursor?: number;
+  /** Plan rows that are done. */
+  readonly done?: number;
+}
+
+/**
+ * Writes the batches of one claimed run: each commits together with how far the run is, and only while the claim holds.
+ * Throws LeaseLost once it does not.
+ */
+export class RunWriter {
+  readonly claim: Claim;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  #progress: Progress;
+  #phases: PhaseTotals;
+
+  constructor(database: Database, clock: Clock, run: Run) {
+    this.#database = database;
+    this.#clock = clock;
+    this.claim = { id: run.id, fence: run.fence };
+    const { phase, cursor, done, counts, warnings } = run;
+    this.#progress = { phase, cursor, done, counts, warnings };
+    this.#phases = run.phases;
+  }
+
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  /** Runs the batch and records its step; the state is as before when the transaction fails. */
+  async commit(work: (tx: Tx) => Promise<Step>): Promise<void> {
+    this.#progress = await this.#database.write(async (tx) => {
+      const step = await work(tx);
+      const next = this.#after(step);
+      await insertIssues(tx, this.claim.id, this.#progress.counts.issues + 1, step.issues ?? []);
+      await advanceRun(tx, this.claim, next, this.#leaseEnd());
+      return next;
+    });
+  }
+
+  /** Goes to the start of a phase for which `total` rows wait. */
+  async enter(phase: ApplyPhase, total: number): Promise<void> {
+    const next = { ...this.#progress, phase, cursor: 0, done: 0 };
+    this.#phases = { ...this.#phases, [phase]: total };
+    await this.#database.write(async (tx) => {
+      await advanceRun(tx, this.claim, next, this.#leaseEnd());
+      await updateClaimedRun(tx, this.claim, { phases: JSON.stringify(this.#phases) });
+    });
+    this.#progress = next;
+  }
+
+  /** Keeps the claim during work that writes nothing. */
+  renew(): Promise<void> {
+    return this.commit(async () => ({}));
+  }
+
+  /** Changes the run itself, to what `change` makes of it in the same transaction. */
+  async update(change: (tx: Tx) => Promise<RunChange>): Promise<void> {
+    await this.#database.write(async (tx) => updateClaimedRun(tx, this.claim, await change(tx)));
+  }
+
+  /** Starts from nothing: for a plan that is made anew. */
+  restart(counts: Counts, warnings: readonly string[]): void {
+    this.#progress = { phase: undefined, cursor: 0, done: 0, counts, warnings };
+  }
+
+  #after({ counts = {}, issues = [], warnings = [], cursor, done = 0 }: Step): Progress {
+    const now = this.#progress;
+    return {
+      phase: now.phase,
+      cursor: cursor ?? now.cursor,
+      done: now.done + done,
+      counts: addCounts(now.counts, { ...counts, issues: issues.length }),
+      warnings: [...new Set([...now.warnings, ...warnings])].slice(0, warningsMax),
+    };
+  }
+
+  #leaseEnd(): string {
+    return new Date(this.#clock().getTime() + leaseMs).toISOString();
+  }
+}

@@ -1,0 +1,191 @@
+import type { DocumentStore } from '../archive/archive.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+import type { Database, Tx } from '../storage/database.ts';
+import { settled, tidySettled } from './finish.ts';
+import {
+  type ApplyPhase,
+  type Counts,
+  type Issue,
+  isActive,
+  type RunOrigin,
+  type RunStatus,
+} from './imports.ts';
+import { listIssues } from './issue-store.ts';
+import { findRun, listRuns, moveRun, type PhaseTotals, type RunChange, type RunRow } from './run-store.ts';
+import { startApplying } from './start-applying.ts';
+
+export interface ImportRunsParts {
+  readonly database: Database;
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+}
+
+/** How far a run is in its present phase. */
+export interface RunProgress {
+  readonly phase: 'plan' | ApplyPhase;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A run as it is shown. */
+export interface ImportRun {
+  readonly id: number;
+  readonly sourceId: number;
+  readonly status: RunStatus;
+  readonly origin: RunOrigin;
+  readonly dryRun: boolean;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Records of the document. */
+  readonly users: number;
+  readonly groups: number;
+  /** While it is planning or applying. */
+  readonly progress: RunProgress | undefined;
+  /** What the plan foresees; undefined until it is complete. */
+  readonly planned: Counts | undefined;
+  /** What has been done so far; of a dry run, only the issues that were found. */
+  readonly counts: Counts;
+  /** Why it waits, failed or was ended; one sentence. */
+  readonly message: string | undefined;
+  readonly warnings: readonly string[];
+  readonly created: string;
+  readonly started: string | undefined;
+  readonly finished: string | undefined;
+}
+
+export interface WaitOptions {
+  readonly onProgress?: (run: ImportRun) => void;
+  readonly signal?: AbortSignal;
+  /** Milliseconds between two looks (250). */
+  readonly everyMs?: number;
+}
+
+const listedMax = 1_000;
+const listedDefault = 100;
+const waitMs = 250;
+
+/** Import runs: what is known of them, and what a person decides about them. */
+export class ImportRuns {
+  readonly #parts: ImportRunsParts;
+
+  constructor(parts: ImportRunsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `notFound`; with `sourceId` also for a run of another source. */
+  async get(id: number, sourceId?: number): Promise<ImportRun> {
+    return toImportRun(await this.#required(this.#parts.database.read, id, sourceId));
+  }
+
+  /** Newest first, at most `limit` (100). */
+  async list({
+    sourceId,
+    limit = listedDefault,
+  }: {
+    sourceId?: number;
+    limit?: number;
+  } = {}): Promise<ImportRun[]> {
+    const rows = await listRuns(this.#parts.database.read, { sourceId, limit: Math.min(limit, listedMax) });
+    return rows.map(toImportRun);
+  }
+
+  /** In the order in which they were found, at most `limit` (100). */
+  issues(id: number, limit = listedDefault): Promise<Issue[]> {
+    return listIssues(this.#parts.database.read, id, Math.min(limit, listedMax));
+  }
+
+  /** Lets a run that awaits approval be applied. Throws `invalidValue` for a run in another state. */
+  approve(id: number): Promise<ImportRun> {
+    const now = timestamp(this.#parts.clock);
+    return this.#move(id, ['awaiting-approval'], 'approved', async (tx, run) => {
+      const planned = JSON.parse(run.planned ?? '{}') as Counts;
+      return startApplying(tx, { id, sourceId: run.source_id, planned }, now);
+    });
+  }
+
+  /** Ends a run that awaits approval; nothing has been changed by it. */
+  async reject(id: number): Promise<ImportRun> {
+    const now = timestamp(this.#parts.clock);
+    await this.#move(id, ['awaiting-approval'], 'rejected', async () => settled('rejected', now));
+    await tidySettled(this.#parts);
+    return this.get(id);
+  }
+
+  /** Ends a run that is not over; what it has applied so far stays. */
+  async cancel(id: number): Promise<ImportRun> {
+    const now = timestamp(this.#parts.clock);
+    const open = ['queued', 'planning', 'awaiting-approval', 'applying'] as const;
+    await this.#move(id, open, 'cancelled', async (_tx, run) => {
+      const message =
+        run.status === 'applying' ? 'Cancelled while it was being applied; what was done stays.' : null;
+      return { ...settled('cancelled', now), message };
+    });
+    await tidySettled(this.#parts);
+    return this.get(id);
+  }
+
+  /** Resolves with the run once it is over or awaits approval, and tells `onProgress` of it until then. */
+  async wait(id: number, { onProgress, signal, everyMs = waitMs }: WaitOptions = {}): Promise<ImportRun> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const run = await this.get(id);
+      onProgress?.(run);
+      if (!isActive(run.status)) return run;
+      await Bun.sleep(everyMs);
+    }
+  }
+
+  async #move(
+    id: number,
+    from: readonly RunStatus[],
+    done: string,
+    change: (tx: Tx, run: RunRow) => Promise<RunChange>,
+  ): Promise<ImportRun> {
+    await this.#parts.database.write(async (tx) => {
+      const run = await this.#required(tx, id);
+      const isMoved =
+        (from as readonly string[]).includes(run.status) &&
+        (await moveRun(tx, id, from, await change(tx, run)));
+      if (isMoved) return;
+      throw new DomainError('invalidValue', `Import ${id} is ${run.status} and so cannot be ${done}.`);
+    });
+    return this.get(id);
+  }
+
+  async #required(db: Database['read'], id: number, sourceId?: number): Promise<RunRow> {
+    const run = await findRun(db, id);
+    if (run !== undefined && (sourceId === undefined || run.source_id === sourceId)) return run;
+    throw new DomainError('notFound', `There is no import with the id ${id}.`);
+  }
+}
+
+function toImportRun(row: RunRow): ImportRun {
+  return {
+    id: row.id,
+    sourceId: row.source_id,
+    status: row.status as RunStatus,
+    origin: row.origin as RunOrigin,
+    dryRun: row.dry_run === 1,
+    sha256: row.sha256,
+    bytes: row.bytes,
+    users: row.users,
+    groups: row.groups,
+    progress: progressOf(row),
+    planned: row.planned === null ? undefined : (JSON.parse(row.planned) as Counts),
+    counts: JSON.parse(row.counts) as Counts,
+    message: row.message ?? undefined,
+    warnings: JSON.parse(row.warnings) as string[],
+    created: row.created,
+    started: row.started ?? undefined,
+    finished: row.finished ?? undefined,
+  };
+}
+
+function progressOf(row: RunRow): RunProgress | undefined {
+  if (row.status === 'planning') return { phase: 'plan', done: row.done, total: row.users + row.groups };
+  if (row.status !== 'applying') return undefined;
+  const phase = (row.phase ?? 'groups') as ApplyPhase;
+  const totals = JSON.parse(row.phases ?? '{}') as PhaseTotals;
+  return { phase, done: row.done, total: Math.max(totals[phase] ?? 0, row.done) };
+}

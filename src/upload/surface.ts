@@ -1,0 +1,43 @@
+import { DomainError } from '../errors.ts';
+import { admitted, type Surface } from '../http/surface.ts';
+import type { Intake } from '../imports/intake.ts';
+import type { ImportRuns } from '../imports/runs.ts';
+import type { Log } from '../log.ts';
+import type { GeneralSource } from '../sources/source-store.ts';
+import type { Sources } from '../sources/sources.ts';
+import { toErrorResponse } from './errors.ts';
+import { upload, uploadBase } from './upload.ts';
+
+export interface UploadParts {
+  readonly intake: Intake;
+  readonly runs: ImportRuns;
+  readonly sources: Sources;
+  readonly log: Log;
+}
+
+/** Seconds between two pieces of a body: an upload is long, and a script's network may stall. */
+const idleTimeoutSeconds = 60;
+
+/** The door of HR scripts: the source's id is in the path, its key in X-ApiKey, and neither is looked at without the other. */
+export function uploadSurface({ intake, runs, sources, log }: UploadParts): Surface {
+  const app = upload({ intake, runs, sourceOf, isSecure: (request) => admitted(request).isSecure, log });
+  return {
+    name: 'upload',
+    base: uploadBase,
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    idleTimeoutSeconds,
+    async authenticate(headers, { path }) {
+      const sourceId = path.slice(uploadBase.length + 1).split('/')[0] ?? '';
+      const source = await sources.authenticateUpload(sourceId, headers.get('x-apikey') ?? undefined);
+      return { kind: 'source', source };
+    },
+    handle: async (request) => app.handle(request),
+    refuse: (error) => toErrorResponse(error),
+  };
+}
+
+function sourceOf(request: Request): GeneralSource {
+  const { principal } = admitted(request);
+  if (principal.kind === 'source' && principal.source.kind === 'general') return principal.source;
+  throw new DomainError('unauthenticated', "Send the source's Authorisation Token in the header X-ApiKey.");
+}

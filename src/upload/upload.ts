@@ -1,0 +1,96 @@
+// The upload surface: a document's bytes to intake, and what is known of a run back. It holds no rule about documents.
+// It never reads a body before the gate has authenticated the source, and never holds one in memory.
+// It renders the answers of docs/upload.md; errors.ts has the table of its refusals.
+
+import { Elysia } from 'elysia';
+import { DomainError } from '../errors.ts';
+import { methodsOf } from '../http/routes.ts';
+import type { Intake, Receipt } from '../imports/intake.ts';
+import type { ImportRun, ImportRuns } from '../imports/runs.ts';
+import type { Log } from '../log.ts';
+import type { GeneralSource } from '../sources/source-store.ts';
+import { documentOf } from './body.ts';
+import { toErrorResponse } from './errors.ts';
+
+export const uploadBase = '/api/platformsync';
+
+export interface UploadAppParts {
+  readonly intake: Intake;
+  readonly runs: ImportRuns;
+  /** The source that the request was authenticated as. */
+  readonly sourceOf: (request: Request) => GeneralSource;
+  /** Whether nobody can have listened in on the request. */
+  readonly isSecure: (request: Request) => boolean;
+  readonly log: Log;
+}
+
+const issuesShown = 20;
+const raw = { parse: 'none' } as const;
+
+/** POST :sourceId/upload and GET :sourceId/imports/:id. */
+export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts) {
+  const app = new Elysia({ name: 'upload', prefix: uploadBase })
+    .onError(({ error, code }) => {
+      const refused = toDomainError(error, code);
+      if (refused.kind === 'internal') log.error({ err: error }, 'upload failed');
+      return toErrorResponse(refused);
+    })
+    .post(
+      '/:sourceId/upload',
+      async ({ request }) => {
+        const source = sourceOf(request);
+        if (!source.settings.allowPlainHttp && !isSecure(request)) throw notSecure();
+        const force = new URL(request.url).searchParams.get('force') === 'true';
+        const receipt = await intake.accept({
+          source,
+          stream: documentOf(request),
+          origin: 'upload',
+          force,
+          signal: request.signal,
+        });
+        return accepted(receipt);
+      },
+      raw,
+    )
+    .get('/:sourceId/imports/:id', async ({ request, params }) => {
+      const run = await runs.get(toRunId(params.id), sourceOf(request).id);
+      return Response.json({ ...shown(run), issues: await runs.issues(run.id, issuesShown) });
+    });
+  const routes = app.routes.map(({ method, path }) => ({ method, path }));
+  return app.all('/*', ({ request }) => {
+    throw noRoute(methodsOf(routes, new URL(request.url).pathname));
+  });
+}
+
+function accepted(receipt: Receipt): Response {
+  const status = receipt.status === 'unchanged' ? 200 : 202;
+  const location = `${uploadBase}/${receipt.sourceId}/imports/${receipt.importId}`;
+  return Response.json(receipt, { status, headers: { location } });
+}
+
+function shown({ id, ...run }: ImportRun): object {
+  return { importId: id, ...run };
+}
+
+function toRunId(text: string): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+}
+
+function notSecure(): DomainError {
+  return new DomainError(
+    'forbidden',
+    'Upload files over HTTPS: the key and the personal data in the file can be read on the way. The setting allowPlainHttp of the source lifts this rule.',
+  );
+}
+
+function noRoute(allow: readonly string[]): DomainError {
+  if (allow.length === 0)
+    return new DomainError('notFound', 'There is nothing at this path of the upload service.');
+  return new DomainError('methodNotAllowed', `This path takes ${allow.join(', ')}.`, { allow });
+}
+
+function toDomainError(error: unknown, code: number | string): DomainError {
+  if (error instanceof DomainError) return error;
+  if (code === 'NOT_FOUND') return noRoute([]);
+  return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
+}
