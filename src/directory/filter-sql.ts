@@ -11,7 +11,8 @@ export interface FilterScope {
   readonly sourceId: number | null;
 }
 
-type Condition = Expression<SqlBool>;
+/** A condition on the row of a user or group. */
+export type Condition = Expression<SqlBool>;
 
 /** Where the values of an attribute are: in a column of the row, or in rows that belong to it. */
 interface Place {

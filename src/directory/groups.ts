@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { mergeResource, replaceResource } from '../resource/merge.ts';
-import { applyPatch, type PatchOptions } from '../resource/patch.ts';
+import type { PatchOptions } from '../resource/patch.ts';
 import { splitMembers, takeMembers } from '../resource/patch-members.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
 import type { ScimObject } from '../resource/value.ts';
@@ -11,6 +11,7 @@ import { type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingGroup } from './match.ts';
 import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
+import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList } from './query.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
@@ -76,7 +77,7 @@ export class Groups {
       const steps = splitMembers(groupType, operations);
       const members = steps.flatMap((step) => (step.kind === 'members' ? [step] : []));
       const documentOperations = steps.flatMap((step) => (step.kind === 'document' ? [step.operation] : []));
-      const next = applyPatch(groupType, before.resource, documentOperations, options).resource;
+      const next = patchResource(groupType, before, documentOperations, options).resource;
       await updateGroupTo(tx, context, before, { next, members });
       return getGroup(tx, context, id);
     });

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../storage/database.ts';
+import { inNumbers } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
 
 const selectAny = statement<{ source: number }, { id: number }>((db, place) =>
@@ -22,11 +23,12 @@ export async function setManager(
     .execute();
 }
 
-/** Counts a change of the group's members. */
-export async function touchGroup(tx: Tx, groupId: number, now: string): Promise<void> {
+/** Counts a change of the groups' members. */
+export async function touchGroups(tx: Tx, groupIds: readonly number[], now: string): Promise<void> {
+  if (groupIds.length === 0) return;
   await tx
     .updateTable('group_')
     .set((value) => ({ modified: now, version: value('version', '+', 1) }))
-    .where('id', '=', groupId)
+    .where('id', 'in', inNumbers(tx, JSON.stringify(groupIds)))
     .execute();
 }

@@ -1,11 +1,10 @@
-import type { Expression, SqlBool } from 'kysely';
 import { DomainError } from '../errors.ts';
 import { evaluateFilter } from '../resource/filter-evaluate.ts';
 import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Database, Reader } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
-import type { FilterScope } from './filter-sql.ts';
+import type { Condition, FilterScope } from './filter-sql.ts';
 
 /** A page of a list (RFC 7644 §3.4.2.4). */
 export interface Page<R> {
@@ -24,7 +23,7 @@ export interface Query {
 
 /** Which rows a list shows. */
 export interface Rows {
-  readonly condition: Expression<SqlBool> | undefined;
+  readonly condition: Condition | undefined;
   /** Only what this source owns; undefined for all. */
   readonly owner: number | null | undefined;
 }
@@ -37,7 +36,7 @@ export interface RowSlice extends Rows {
 
 /** What differs between the list of users and the list of groups. */
 export interface Listing<R> {
-  filterSql(filter: ResolvedFilter, scope: FilterScope): Expression<SqlBool> | undefined;
+  filterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined;
   /** Ids that a filter names outright, by one look into a unique index; undefined for any other filter. */
   findDirectly(db: Reader, context: DirectoryContext, filter: ResolvedFilter): Promise<number[] | undefined>;
   count(db: Reader, rows: Rows): Promise<number>;

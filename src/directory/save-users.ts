@@ -28,6 +28,8 @@ export interface UserChange {
   readonly next: ScimObject;
   /** `patch`: of two names for the company the one that differs was meant. */
   readonly mode: 'replace' | 'patch';
+  /** The manager, when it has been resolved already: an import knows the ids of people whom it is about to create. */
+  readonly managerId?: number | null;
   /** Digest of the file record behind this change, kept with the source's link. */
   readonly digest?: string;
 }
@@ -79,13 +81,16 @@ async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserCh
   const split = changes.map((change) => ({ change, parts: toParts(change.next) }));
   const asked = split.flatMap(({ change, parts }) => {
     const known = change.before?.manager;
-    return parts.managerValue === undefined || parts.managerValue === String(known?.id)
+    return change.managerId !== undefined ||
+      parts.managerValue === undefined ||
+      parts.managerValue === String(known?.id)
       ? []
       : [parts.managerValue];
   });
   const managers = asked.length > 0 ? await resolveManagers(tx, context, asked) : new Map();
   return split.map(({ change, parts }) => {
     checkUser(context, parts);
+    if (change.managerId !== undefined) return toDraft(change, parts, { managerId: change.managerId });
     const { managerValue } = parts;
     if (managerValue === undefined) return toDraft(change, parts, { managerId: null });
     const kept = change.before?.manager;

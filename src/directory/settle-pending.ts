@@ -2,7 +2,7 @@ import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { addMembers } from './membership-store.ts';
-import { hasPending, setManager, touchGroup } from './pending-effects-store.ts';
+import { hasPending, setManager, touchGroups } from './pending-effects-store.ts';
 import { deletePending, findPending, type PendingReference } from './pending-store.ts';
 import { emailKeys, type UserParts } from './user.ts';
 
@@ -49,7 +49,7 @@ async function settle(
   if (kind === 'member') {
     const added = await addMembers(tx, resourceId, [userId]);
     if (added.length === 0) return;
-    await touchGroup(tx, resourceId, context.now);
+    await touchGroups(tx, [resourceId], context.now);
     await appendJournal(tx, context, [
       { resourceType: 'Group', resourceId, action: 'members.add', after: { members: [String(userId)] } },
     ]);

@@ -193,6 +193,19 @@ export async function updateUser(tx: Tx, update: UserUpdate): Promise<boolean> {
   return (await updateById(tx, update)).length === 1;
 }
 
+/**
+ * Frees the userNames of users who all get another one in this transaction, so that they may take each other's. No key
+ * begins with a blank, so the stand-ins collide with nobody.
+ */
+export async function parkUserNames(tx: Tx, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx
+    .updateTable('user')
+    .set({ user_name_key: sql<string>`' ' || cast(id as text)` })
+    .where('id', 'in', inNumbers(tx, JSON.stringify(ids)))
+    .execute();
+}
+
 /** Counts a change that shows in these users without being stored with them. */
 export async function touchUsersOfPrimaryGroup(tx: Tx, groupId: number, now: string): Promise<void> {
   await tx

@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { mergeResource, replaceResource } from '../resource/merge.ts';
-import { applyPatch, type PatchOptions, type PatchResult } from '../resource/patch.ts';
+import type { PatchOptions, PatchResult } from '../resource/patch.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { PasswordHasher } from '../security/password-hash.ts';
@@ -10,6 +10,8 @@ import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
 import { leaveAllGroups } from './membership-store.ts';
+import { patchResource } from './patch-resource.ts';
+import { touchGroups } from './pending-effects-store.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList } from './query.ts';
 import { type SavedUser, saveUsers } from './save-users.ts';
@@ -73,7 +75,7 @@ export class Users {
     return this.#write(async (tx) => {
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, options.ifMatch);
-      const result = applyPatch(context.configuration.userType, before.resource, operations, options);
+      const result = patchResource(context.configuration.userType, before, operations, options);
       await saveUsers(tx, context, [{ before, next: result.resource, mode: 'patch' }]);
       return { user: await getLiveUser(tx, context, id), result };
     });
@@ -158,6 +160,7 @@ function notFound(id: number): DomainError {
 /** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
 export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
   const groups = await leaveAllGroups(tx, user.id);
+  await touchGroups(tx, groups, context.now);
   await deleteEmails(tx, user.id);
   await deleteAllLinks(tx, 'User', user.id);
   await deletePendingOf(tx, 'manager', user.id);

@@ -47,7 +47,14 @@ export class Gate {
     const clientAddress = listener.requestIP(request)?.address ?? '';
     const requestId = this.#requestId(request.headers);
     let surface = this.#surfaceOf('/');
-    let facts: RequestFacts = { path: '', requestId, clientAddress, baseUrl: '', isSecure: false };
+    let facts: RequestFacts = {
+      path: '',
+      requestId,
+      clientAddress,
+      baseUrl: '',
+      origin: '',
+      isSecure: false,
+    };
     let response: Response;
     try {
       const { path, query } = canonicalTarget(request.url);
@@ -79,7 +86,7 @@ export class Gate {
   }
 
   #enter(principal: Principal): () => void {
-    if (principal.kind === 'public') return () => undefined;
+    if (principal.kind !== 'source') return () => undefined;
     const { source } = principal;
     return this.#options.limits.enter(source.id, source.kind === 'scim' ? source.settings.rateLimit : 0);
   }
@@ -103,13 +110,17 @@ export class Gate {
     );
   }
 
-  #origin(request: Request, clientAddress: string): Pick<RequestFacts, 'baseUrl' | 'isSecure'> {
+  #origin(request: Request, clientAddress: string): Pick<RequestFacts, 'baseUrl' | 'origin' | 'isSecure'> {
     const { hosts, publicUrl } = this.#options;
     const forwarded = isTrustedProxy(hosts, clientAddress) ? request.headers.get('x-forwarded-proto') : null;
     const scheme =
       forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:') ? 'https' : 'http';
-    const baseUrl = publicUrl ?? `${scheme}://${request.headers.get('host') ?? ''}`;
-    return { baseUrl, isSecure: scheme === 'https' || (isLoopback(clientAddress) && forwarded === null) };
+    const reached = `${scheme}://${request.headers.get('host') ?? ''}`;
+    return {
+      baseUrl: publicUrl ?? reached,
+      origin: originOf(reached, publicUrl),
+      isSecure: scheme === 'https' || (isLoopback(clientAddress) && forwarded === null),
+    };
   }
 
   #toDomainError(error: unknown, requestId: string): DomainError {
@@ -143,6 +154,14 @@ export class Gate {
     };
     this.#options.log.debug(fields, 'request');
   }
+}
+
+/** A proxy on this machine that is not known as one hides TLS; the public URL under its own host tells of it. */
+function originOf(reached: string, publicUrl: string | undefined): string {
+  const here = URL.parse(reached);
+  const published = publicUrl === undefined ? null : URL.parse(publicUrl);
+  const isPublished = published !== null && published.host === here?.host;
+  return (isPublished ? published.origin : here?.origin) ?? '';
 }
 
 /** The framework sees one fixed host and the path that was checked: nothing is left to read in two ways. */

@@ -1,8 +1,12 @@
 import type { DomainError } from '../errors.ts';
+import type { Session } from '../security/sessions.ts';
 import type { Source } from '../sources/source-store.ts';
 
 /** On whose behalf a request is answered. */
-export type Principal = { readonly kind: 'public' } | { readonly kind: 'source'; readonly source: Source };
+export type Principal =
+  | { readonly kind: 'public' }
+  | { readonly kind: 'source'; readonly source: Source }
+  | { readonly kind: 'administrator'; readonly session: Session };
 
 /** What the gate has found out about a request before anything else sees it. */
 export interface RequestFacts {
@@ -13,12 +17,20 @@ export interface RequestFacts {
   readonly clientAddress: string;
   /** Scheme and host under which the client reached us, for absolute links. */
   readonly baseUrl: string;
+  /** Scheme and host in the address bar of a browser that came this way, as an Origin header has them; '' for unknown. */
+  readonly origin: string;
   /** TLS, or a peer from which plain HTTP is not overheard: loopback, or a trusted proxy that speaks TLS. */
   readonly isSecure: boolean;
 }
 
 export interface GateRequest extends RequestFacts {
   readonly principal: Principal;
+}
+
+/** Path before every path of ours in a browser that came this way: a proxy may have put the service under one; else ''. */
+export function basePath({ baseUrl, origin }: RequestFacts): string {
+  const url = URL.parse(baseUrl);
+  return url !== null && url.origin === origin ? url.pathname.replace(/\/+$/, '') : '';
 }
 
 /** A route as the framework knows it. */

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { DomainError, type ErrorKind } from '../errors.ts';
 import { isLoopback } from './hosts.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { admitted, type Surface } from './surface.ts';
+import { admitted, basePath, type Surface } from './surface.ts';
 
 export interface SystemParts {
   readonly metrics: HttpMetrics;
@@ -32,12 +32,19 @@ export function systemSurface(parts: SystemParts): Surface {
 function systemApp({ metrics, checks, mayReadMetrics, profileSchema }: SystemParts) {
   return new Elysia({ name: 'system' })
     .onError(({ error }) => toResponse(error instanceof DomainError ? error : notHere()))
+    .get('/', ({ request }) => {
+      const location = `${basePath(admitted(request))}/console/`;
+      return new Response(null, { status: 302, headers: { location } });
+    })
     .get('/healthz', () => Response.json({ status: 'ok' }))
     .get('/readyz', async () => {
       const results = await checks();
       const isReady = Object.values(results).every((passed) => passed);
       const named = Object.entries(results).map(([name, passed]) => ({ name, passed }));
-      return Response.json({ status: isReady ? 'ok' : 'unavailable', checks: named }, { status: isReady ? 200 : 503 });
+      return Response.json(
+        { status: isReady ? 'ok' : 'unavailable', checks: named },
+        { status: isReady ? 200 : 503 },
+      );
     })
     .get('/metrics', async ({ request }) => {
       if (!mayReadMetrics(admitted(request).clientAddress)) throw notHere();

@@ -3,7 +3,7 @@
 // The key never enters the database, so a copy of the database gives away no token.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 
 /** Seals small secrets for storage. The context binds a ciphertext to its place: moved elsewhere it does not open. */
 export interface SecretBox {
@@ -57,20 +57,30 @@ function readKey(path: string): Buffer | undefined {
 
 function createKey(path: string): Buffer {
   const key = randomBytes(keyBytes);
-  let file: number;
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    file = openSync(path, 'wx', 0o600);
+    writeDurably(draft, `${key.toString('hex')}\n`);
+    // The name appears with the whole key behind it, or not at all, and never takes the place of another key.
+    linkSync(draft, path);
+    return key;
   } catch (error) {
     // Another command made the key between our look and our leap.
     const made = (error as { code?: string }).code === 'EEXIST' ? readKey(path) : undefined;
     if (made === undefined) throw error;
     return made;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  writeSync(file, `${key.toString('hex')}\n`);
-  fsyncSync(file);
-  closeSync(file);
-  chmodSync(path, 0o600);
-  return key;
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** SHA-256, hexadecimal: how tokens and invitations are looked up without being stored. */

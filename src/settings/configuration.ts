@@ -82,6 +82,11 @@ export class Configurations {
     return known;
   }
 
+  /** In the order in which they were made. */
+  listFields(): Promise<AdditionalField[]> {
+    return listAdditionalFields(this.#database.read);
+  }
+
   async createField(
     label: string,
     type: AdditionalFieldType,

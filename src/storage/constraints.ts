@@ -43,7 +43,15 @@ export class StaleRead extends Error {
   }
 }
 
-/** A full disk and a lost connection are the client's business only in so far as it may try again. */
+/** Locks, contention, lost or refused connections: what may be otherwise when the client tries again. */
+const passingCodes = /^(SQLITE_BUSY|SQLITE_IOERR|SQLITE_READONLY|08|40001|40P01|57P|53|ECONN)/;
+
+/** A connection that ends under a query fails it without a code. */
+function isLostConnection(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Connection terminated');
+}
+
+/** A full disk, a lost connection, too much contention: the client's business only in so far as it may try again. */
 export function toStorageError(error: unknown): unknown {
   const code = (error as { code?: string } | null)?.code ?? '';
   if (code === 'SQLITE_FULL' || code === '53100') {
@@ -51,7 +59,7 @@ export function toStorageError(error: unknown): unknown {
       cause: error,
     });
   }
-  if (/^(SQLITE_BUSY|SQLITE_IOERR|SQLITE_READONLY|08|57P|53|ECONN)/.test(code)) {
+  if (passingCodes.test(code) || isLostConnection(error)) {
     return new DomainError(
       'unavailable',
       'The database cannot be written now; send the request again later.',

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, Migrator } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -11,6 +11,21 @@ export async function migrateToLatest(database: Database): Promise<readonly stri
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) throw migrationFailure(error);
   return (results ?? []).map((result) => result.migrationName);
+}
+
+/** Whether every migration of this executable has run, and no other: a look that writes nothing and waits for nobody. */
+export async function isUpToDate(database: Database): Promise<boolean> {
+  try {
+    const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database.read);
+    const names = new Set(done.rows.map((row) => row.name));
+    return (
+      names.size === Object.keys(migrations).length &&
+      Object.keys(migrations).every((name) => names.has(name))
+    );
+  } catch {
+    // There is no such table in an empty database; any other trouble shows when the tables are brought up to date.
+    return false;
+  }
 }
 
 function listed(database: Database): Record<string, Migration> {

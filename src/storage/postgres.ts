@@ -7,7 +7,7 @@ import type { Tables } from './schema.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
-  /** Where a lost idle connection is noted; without a listener it would end the process. */
+  /** Where a lost connection, idle or in use, is noted; without a listener it would end the process. */
   readonly onConnectionError?: (error: Error) => void;
 }
 
@@ -26,7 +26,10 @@ export function openPostgres(options: PostgresOptions): Database {
         oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
     },
   });
-  pool.on('error', options.onConnectionError ?? (() => undefined));
+  const note = options.onConnectionError ?? (() => undefined);
+  pool.on('error', note);
+  // The pool listens to idle connections only; the query on one in use fails by itself.
+  pool.on('connect', (client) => client.on('error', note));
   return new PostgresDatabase(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
 }
 

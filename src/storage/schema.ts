@@ -149,26 +149,39 @@ export interface ImportRunTable {
   status: string;
   origin: string;
   dry_run: Flag;
+  /** While it is applying: the phase, and how many of its plan rows are done. */
   phase: string | null;
-  /** Sequence number of the last plan row that is done in `phase`. */
+  /** Sequence number of the last plan row (in `renames`: of the last chain) that is done in `phase`. */
   cursor: number;
+  done: number;
   /** File name in `drop/` while the run needs it. */
   document: string | null;
-  archive: string;
+  /** File name in `archive/`; null once retention has removed it. */
+  archive: string | null;
   sha256: string;
   bytes: number;
   users: number;
   groups: number;
-  /** Effective options of the run, JSON. */
-  options: string;
+  /** Effective options of the run, JSON; null until it is planned. */
+  options: string | null;
+  /** What the plan foresees by outcome, JSON; null until it is complete. */
+  planned: string | null;
+  /** Plan rows by phase, JSON; null until the plan is complete. */
+  phases: string | null;
   /** Counts by outcome, JSON. */
   counts: string;
+  /** Sentences, JSON. */
+  warnings: string;
   first_user_id: number | null;
   first_group_id: number | null;
   message: string | null;
   lease_owner: string | null;
   lease_until: string | null;
+  /** Grows with every claim: a batch commits only with the fence under which its processor claimed the run. */
   fence: number;
+  /** Failures of the storage since the run last made progress, and when the next attempt is due. */
+  attempts: number;
+  retry_at: string | null;
   created: string;
   started: string | null;
   finished: string | null;
@@ -181,12 +194,21 @@ export interface ImportPlanTable {
   record_id: string | null;
   line: number | null;
   action: string;
+  /** The phase of applying that the row waits for; null when there is nothing to do. */
+  phase: string | null;
   /** The resource that the record matched. */
   resource_id: number | null;
   /** For a create: its place among the creates of its kind; with the run's first id it gives the id. */
   ordinal: number | null;
+  /** The userName that a create or a rename will take, as canonical key. */
+  name_key: string | null;
+  /** Rows of one chain take each other's userNames and are applied together. */
+  chain: number | null;
+  /** The `@id` by which this source knew the matched user until now. */
+  former_id: string | null;
   payload: string | null;
   sealed_password: string | null;
+  /** Names of the attributes that change, JSON. */
   changed: string | null;
   digest: string | null;
 }

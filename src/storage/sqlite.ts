@@ -21,6 +21,8 @@ export interface SqliteOptions {
   readonly takeTurn?: TakeTurn;
   /** Called once after a failure that leaves the state of the disk unknown. */
   readonly onFatal?: (error: unknown) => void;
+  /** How long a write waits while another process keeps the database locked, milliseconds. */
+  readonly lockWaitMsMax?: number;
 }
 
 type Pragma = readonly [name: string, value: string | number, readBack?: number];
@@ -32,14 +34,13 @@ const commonPragmas: readonly Pragma[] = [
   ['mmap_size', 0],
 ];
 const writerPragmas: readonly Pragma[] = [
+  // While it opens; a transaction then waits for its turn without SQLite's help.
   ['busy_timeout', 2_000],
   ['journal_mode', 'wal'],
   ['synchronous', 'full', 2],
   ['foreign_keys', 1],
   ['secure_delete', 'fast', 2],
   ['journal_size_limit', 64 * 1024 * 1024],
-  // From here on `begin` waits for the lock itself, without stopping the event loop.
-  ['busy_timeout', 0],
 ];
 const readerPragmas: readonly Pragma[] = [
   ['busy_timeout', 2_000],
@@ -47,7 +48,7 @@ const readerPragmas: readonly Pragma[] = [
 ];
 
 const statementsMax = 512;
-const lockWaitMsMax = 10_000;
+const defaultLockWaitMsMax = 10_000;
 
 export function openSqlite(options: SqliteOptions): Database {
   const writer = openConnection(options.path, writerPragmas);
@@ -66,7 +67,7 @@ class SqliteDatabase implements Database {
     this.read = new Kysely<Tables>({ dialect: dialectOn(reader) });
     this.#writer = new Kysely<Tables>({ dialect: dialectOn(writer) });
     this.migrator = this.#writer as unknown as Kysely<unknown>;
-    const control = new SqliteTransactions(writer, options.takeTurn);
+    const control = new SqliteTransactions(writer, options);
     this.#queue = new WriteQueue(control, options.onFatal ?? (() => undefined));
   }
 
@@ -92,27 +93,26 @@ class SqliteDatabase implements Database {
 class SqliteTransactions implements TransactionControl {
   readonly #sqlite: Sqlite;
   readonly #takeTurn: TakeTurn | undefined;
+  readonly #lockWaitMsMax: number;
+  #hasBegun = false;
   #giveBack: (() => void) | undefined;
 
-  constructor(sqlite: Sqlite, takeTurn: TakeTurn | undefined) {
+  constructor(sqlite: Sqlite, { takeTurn, lockWaitMsMax = defaultLockWaitMsMax }: SqliteOptions) {
     this.#sqlite = sqlite;
     this.#takeTurn = takeTurn;
+    this.#lockWaitMsMax = lockWaitMsMax;
   }
 
   async begin(): Promise<void> {
     this.#giveBack = await this.#takeTurn?.();
-    const deadline = performance.now() + lockWaitMsMax;
-    for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 20)) {
-      try {
-        this.#sqlite.run('BEGIN IMMEDIATE');
-        return;
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (performance.now() > deadline) throw lockTimeout(error);
-        // SQLite's own busy handler would sleep on this thread and stop every other request.
-        await Bun.sleep(waitMs);
-      }
-    }
+    this.#sleepNever();
+    await beginImmediate(this.#sqlite, this.#lockWaitMsMax);
+  }
+
+  /** SQLite's own busy handler would sleep on this thread and stop every other request. */
+  #sleepNever(): void {
+    if (!this.#hasBegun) setPragma(this.#sqlite, ['busy_timeout', 0]);
+    this.#hasBegun = true;
   }
 
   commit(): void {
@@ -144,6 +144,21 @@ class SqliteTransactions implements TransactionControl {
   #end(): void {
     this.#giveBack?.();
     this.#giveBack = undefined;
+  }
+}
+
+/** Opens a transaction as the one writer; while another process is that, waits without stopping the event loop. */
+async function beginImmediate(sqlite: Sqlite, waitMsMax: number): Promise<void> {
+  const deadline = performance.now() + waitMsMax;
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 20)) {
+    try {
+      sqlite.run('BEGIN IMMEDIATE');
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() > deadline) throw lockTimeout(error);
+      await Bun.sleep(waitMs);
+    }
   }
 }
 
@@ -199,8 +214,10 @@ class SqliteDriver implements Driver {
     return this.#connection;
   }
 
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'));
+  /** For migrations; every other write goes through the queue. */
+  async beginTransaction(): Promise<void> {
+    this.sqlite.run('PRAGMA busy_timeout = 0');
+    await beginImmediate(this.sqlite, defaultLockWaitMsMax);
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

@@ -60,7 +60,8 @@ export class WriteQueue {
   #push(item: Job | Turn): void {
     if (this.#closed)
       throw new DomainError('unavailable', 'The service is stopping; send the request again.');
-    if (this.#waiting.length >= queueItemsMax) {
+    // Turns are not counted: whoever borrows asks once and waits, and there are never more of them than processes.
+    if ('work' in item && this.#waiting.length >= queueItemsMax) {
       throw new DomainError('unavailable', 'Too many changes are waiting; send the request again later.', {
         retryAfterSeconds: 2,
       });
@@ -111,8 +112,19 @@ export class WriteQueue {
       this.#control.releaseSavepoint();
       return () => job.resolve(value);
     } catch (error) {
-      this.#control.rollbackSavepoint();
+      this.#undo(error);
       return () => job.reject(error);
+    }
+  }
+
+  /** Takes back what the failed job has written. Throws its `error` when nothing after it can be trusted. */
+  #undo(error: unknown): void {
+    if (isFatal(error)) throw error;
+    try {
+      this.#control.rollbackSavepoint();
+    } catch {
+      // A full disk may have made the engine undo the whole transaction, the neighbours' work with it.
+      throw error;
     }
   }
 

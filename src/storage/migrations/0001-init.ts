@@ -169,20 +169,26 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('dry_run', 'integer', flag)
       .addColumn('phase', 'text')
       .addColumn('cursor', integer, flag)
+      .addColumn('done', integer, flag)
       .addColumn('document', 'text')
-      .addColumn('archive', 'text', required)
+      .addColumn('archive', 'text')
       .addColumn('sha256', 'text', required)
       .addColumn('bytes', integer, required)
       .addColumn('users', integer, required)
       .addColumn('groups', integer, required)
-      .addColumn('options', 'text', required)
+      .addColumn('options', 'text')
+      .addColumn('planned', 'text')
+      .addColumn('phases', 'text')
       .addColumn('counts', 'text', required)
+      .addColumn('warnings', 'text', required)
       .addColumn('first_user_id', integer)
       .addColumn('first_group_id', integer)
       .addColumn('message', 'text')
       .addColumn('lease_owner', 'text')
       .addColumn('lease_until', 'text')
       .addColumn('fence', integer, flag)
+      .addColumn('attempts', integer, flag)
+      .addColumn('retry_at', 'text')
       .addColumn('created', 'text', required)
       .addColumn('started', 'text')
       .addColumn('finished', 'text'),
@@ -193,8 +199,12 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('record_id', 'text')
       .addColumn('line', integer)
       .addColumn('action', 'text', required)
+      .addColumn('phase', 'text')
       .addColumn('resource_id', integer)
       .addColumn('ordinal', integer)
+      .addColumn('name_key', 'text')
+      .addColumn('chain', integer)
+      .addColumn('former_id', 'text')
       .addColumn('payload', 'text')
       .addColumn('sealed_password', 'text')
       .addColumn('changed', 'text')
@@ -266,7 +276,8 @@ async function createIndexes(db: Db): Promise<void> {
     ['import_run_source', 'import_run', ['source_id', 'id']],
     ['import_run_status', 'import_run', ['status', 'id']],
     ['import_plan_record', 'import_plan', ['run_id', 'kind', 'record_id']],
-    ['import_plan_action', 'import_plan', ['run_id', 'kind', 'action', 'seq']],
+    ['import_plan_phase', 'import_plan', ['run_id', 'phase', 'seq']],
+    ['import_plan_resource', 'import_plan', ['run_id', 'kind', 'resource_id']],
   ];
   for (const [name, table, columns] of plain) await index(name).on(table).columns(columns).execute();
 }

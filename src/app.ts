@@ -1,0 +1,109 @@
+import { adminSurfaces } from './admin/admin.ts';
+import { consoleSurface } from './admin/console-page.ts';
+import type { Clock } from './clock.ts';
+import { consoleFiles } from './console/console.ts';
+import { Groups } from './directory/groups.ts';
+import { Users } from './directory/users.ts';
+import { Gate } from './http/gate.ts';
+import { type HostOptions, hostRules } from './http/hosts.ts';
+import { RequestLimits } from './http/limits.ts';
+import { HttpMetrics } from './http/metrics.ts';
+import type { Surface } from './http/surface.ts';
+import { metricsReaders, systemSurface } from './http/system.ts';
+import type { Intake } from './imports/intake.ts';
+import type { ImportRuns } from './imports/runs.ts';
+import type { Log } from './log.ts';
+import { scimBase } from './scim/call.ts';
+import { scimSurface } from './scim/scim.ts';
+import { Accounts } from './security/accounts.ts';
+import { Invitations } from './security/invitations.ts';
+import { PasswordHasher } from './security/password-hash.ts';
+import { Sessions } from './security/sessions.ts';
+import type { Configurations } from './settings/configuration.ts';
+import type { Source } from './sources/source-store.ts';
+import type { Sources } from './sources/sources.ts';
+import type { Database } from './storage/database.ts';
+import { uploadSurface } from './upload/surface.ts';
+import { uploadBase } from './upload/upload.ts';
+
+export interface AppParts {
+  readonly database: Database;
+  readonly sources: Sources;
+  readonly configurations: Configurations;
+  readonly intake: Intake;
+  readonly runs: ImportRuns;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hosts: HostOptions;
+  readonly version: string;
+  readonly createRequestId: () => string;
+  /** Whether the processor is there, and how often it had to be started again. */
+  readonly processor: { readonly isRunning: boolean; readonly restarts: number };
+}
+
+/** Builds every service once and hands each surface what it needs. */
+export function buildGate(parts: AppParts): Gate {
+  const { database, sources, configurations, clock, log, processor } = parts;
+  const metrics = new HttpMetrics(parts.version);
+  metrics.gauge(
+    'rollcall_processor_restarts',
+    'Times the processor was started again',
+    () => processor.restarts,
+  );
+  const surfaces = [
+    scimSurface({
+      people: new Users(database, new PasswordHasher()),
+      groups: new Groups(database),
+      sources,
+      configurations,
+      clock,
+      log,
+    }),
+    uploadSurface({ intake: parts.intake, runs: parts.runs, sources, log }),
+    ...administration(parts),
+    systemSurface({
+      metrics,
+      checks: () => readiness(parts),
+      mayReadMetrics: metricsReaders(() => false),
+      profileSchema: async () => (await import('./xml/profile-schema.ts')).profileSchemaText,
+    }),
+  ];
+  return new Gate({
+    surfaces,
+    hosts: hostRules(parts.hosts),
+    limits: new RequestLimits(clock),
+    metrics,
+    log,
+    publicUrl: parts.hosts.publicUrl,
+    createRequestId: parts.createRequestId,
+  });
+}
+
+/** Passwords of administrators have a hasher of their own: a provider that sets thousands must not keep them out. */
+function administration({ database, sources, runs, clock, log }: AppParts): Surface[] {
+  const invitations = new Invitations({ database, clock });
+  const sessions = new Sessions({ database, clock });
+  const passwords = new PasswordHasher();
+  const accounts = new Accounts({ database, clock, passwords, invitations, sessions });
+  return [
+    ...adminSurfaces({ accounts, invitations, sessions, sources, runs, apiUrlSuffix, log }),
+    consoleSurface(consoleFiles),
+  ];
+}
+
+function apiUrlSuffix({ kind, id }: Source): string {
+  return kind === 'scim' ? scimBase : `${uploadBase}/${id}/upload`;
+}
+
+async function readiness({ database, processor }: AppParts): Promise<Record<string, boolean>> {
+  return { database: await answers(database), processor: processor.isRunning };
+}
+
+async function answers(database: Database): Promise<boolean> {
+  try {
+    await database.read.selectFrom('sequence').select('name').execute();
+    return true;
+  } catch {
+    return false;
+  }
+}

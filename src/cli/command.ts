@@ -1,0 +1,89 @@
+import type { Command, OptionValues } from 'commander';
+import type { Flags, LoadedConfig } from '../config/config.ts';
+import { flagOf, type OptionName, optionNames, options } from '../config/options.ts';
+import { DomainError } from '../errors.ts';
+
+/** What a command has to say: `value` with --json, `text` otherwise. */
+export interface Answer {
+  readonly value: unknown;
+  readonly text: string;
+  /** The sentence for stderr when the answer is a bad one; the exit code is then 1. */
+  readonly failure?: string;
+}
+
+/** One call of a command, with its configuration. */
+export interface Call extends LoadedConfig {
+  readonly options: OptionValues;
+  readonly args: readonly string[];
+}
+
+/** Carries the exit code out of the commander's action. */
+export interface Exit {
+  code: number;
+}
+
+export type Register = (program: Command, exit: Exit) => void;
+
+/** The settings that every command takes which opens the data folder. */
+export const storageOptions: readonly OptionName[] = ['data', 'database'];
+/** And those that say under which address the service is reached. */
+export const addressOptions: readonly OptionName[] = [...storageOptions, 'publicUrl', 'host', 'port'];
+
+/** Adds the flags of these settings, and `--config`. Defaults stay out: the flag wins only when it is given. */
+export function withSettings(command: Command, names: readonly OptionName[]): Command {
+  for (const name of names) {
+    const { placeholder, summary, defaultText } = options[name];
+    const text = defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
+    command.option(`${flagOf(name)} <${placeholder}>`, text);
+  }
+  return command.option('--config <FILE>', 'configuration file (default: rollcall.toml in the data folder)');
+}
+
+/** Ends the definition of a command that gives an answer. */
+export function answering(
+  command: Command,
+  exit: Exit,
+  { settings = storageOptions, action }: Answering,
+): Command {
+  return withSettings(command, settings)
+    .option('--json', 'print the answer as one JSON object')
+    .option('--verbose', 'show the cause of a failure')
+    .action(async () => {
+      const given = command.opts();
+      const answer = await action({ ...(await loadFor(given)), options: given, args: command.args });
+      await Bun.write(Bun.stdout, `${given.json === true ? JSON.stringify(answer.value) : answer.text}\n`);
+      if (answer.failure === undefined) return;
+      await Bun.write(Bun.stderr, `rollcall: ${answer.failure}\n`);
+      exit.code = 1;
+    });
+}
+
+export interface Answering {
+  readonly settings?: readonly OptionName[];
+  readonly action: (call: Call) => Promise<Answer>;
+}
+
+/** The configuration under the flags of a command. */
+export async function loadFor(given: OptionValues): Promise<LoadedConfig> {
+  const { loadConfig } = await import('../config/config.ts');
+  const { readEnvironment } = await import('../config/env.ts');
+  return loadConfig({ flags: flagsOf(given), environment: readEnvironment(), folder: process.cwd() });
+}
+
+function flagsOf(given: OptionValues): Flags {
+  const entries = ['config', ...optionNames].map((name) => [name, given[name]]);
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'));
+}
+
+/** Texts of `name=value` as a record. Throws for one without "=". */
+export function readAssignments(texts: readonly string[]): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const text of texts) {
+    const equals = text.indexOf('=');
+    if (equals < 1) {
+      throw new DomainError('invalidValue', `Write a setting as key=value, not "${text}".`);
+    }
+    read[text.slice(0, equals)] = text.slice(equals + 1);
+  }
+  return read;
+}

@@ -1,0 +1,159 @@
+// The life of the server process: takes the data folder, opens what it needs, listens, supervises the processor, and
+// on SIGTERM lets requests finish before it closes the database. It answers no request itself; app.ts built who does.
+// docs/adr/0004-process-model.md tells why there are several processes.
+
+import { readFileSync } from 'node:fs';
+import { buildGate } from '../app.ts';
+import { DocumentStore } from '../archive/archive.ts';
+import { systemClock } from '../clock.ts';
+import { childEnvironment } from '../config/env.ts';
+import type { Config } from '../config/options.ts';
+import { DomainError } from '../errors.ts';
+import { Intake } from '../imports/intake.ts';
+import { ImportRuns } from '../imports/runs.ts';
+import { createLog, type Log } from '../log.ts';
+import { Invitations, invitationLink } from '../security/invitations.ts';
+import type { InstanceLock } from '../storage/instance-lock.ts';
+import { listenUrl, writeServedAddress } from './address.ts';
+import { type DataFolder, makeDataFolder } from './data-folder.ts';
+import { takeServeLock } from './locks.ts';
+import { selfCommand } from './self.ts';
+import { openServices, type Services } from './services.ts';
+import { Supervisor } from './supervisor.ts';
+import { version } from './version.ts';
+
+/** Ends the process after a failure that leaves the state of the disk unknown (EX_IOERR of sysexits.h). */
+const exitStorageFailed = 74;
+const drainMsMax = 20_000;
+/** The largest body that the listener lets through; each surface has its own, smaller bound. */
+const requestBytesMax = 4 * 1024 ** 3;
+
+/** Serves until a signal says stop; resolves with the exit status. */
+export async function serve(config: Config): Promise<number> {
+  const log = createLog({ level: config.logLevel });
+  const folder = makeDataFolder(config.data);
+  const stop = new StopSignal();
+  const lock = await takeFolder(folder);
+  const services = await openServices(config, {
+    onFatal: (error) => {
+      log.error({ err: error }, 'the storage has failed; the service stops');
+      process.exit(exitStorageFailed);
+    },
+  });
+  try {
+    await run(config, { services, log, stop });
+  } finally {
+    await services.close();
+    lock.release();
+  }
+  log.info({}, 'stopped');
+  return 0;
+}
+
+async function takeFolder(folder: DataFolder): Promise<InstanceLock> {
+  const lock = await takeServeLock(folder);
+  if (lock !== undefined) return lock;
+  const detail = `Another rollcall serves the data folder ${folder.path} already, or imports into it; stop it, or wait.`;
+  throw new DomainError('unavailable', detail);
+}
+
+interface Run {
+  readonly services: Services;
+  readonly log: Log;
+  readonly stop: StopSignal;
+}
+
+async function run(config: Config, { services, log, stop }: Run): Promise<void> {
+  const { database, sources, configurations } = services;
+  const clock = systemClock;
+  const supervisor = new Supervisor({
+    command: [...selfCommand(), 'processor', '--data', config.data, '--log-level', config.logLevel],
+    environment: processorEnvironment(config),
+    database,
+    log,
+  });
+  const documents = new DocumentStore(config.data);
+  const gate = buildGate({
+    database,
+    sources,
+    configurations,
+    clock,
+    log,
+    intake: new Intake({
+      database,
+      documents,
+      configurations,
+      clock,
+      log,
+      selfCommand: selfCommand(),
+      onQueued: () => supervisor.wake(),
+    }),
+    runs: new ImportRuns({ database, documents, clock }),
+    hosts: config,
+    version,
+    createRequestId: () => crypto.randomUUID(),
+    processor: supervisor,
+  });
+  supervisor.start();
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    maxRequestBodySize: requestBytesMax,
+    development: false,
+    ...tls(config),
+    fetch: (request, listener) => gate.handle(request, listener),
+  });
+  await announce(config, services, server.port ?? config.port);
+  log.info({ port: server.port ?? config.port, host: config.host, version }, 'serving');
+  await stop.wait();
+  log.info({}, 'stopping');
+  await Promise.race([server.stop(false), Bun.sleep(drainMsMax)]);
+  await supervisor.stop();
+  await server.stop(true);
+}
+
+function tls({ tlsCert, tlsKey }: Config) {
+  if (tlsCert === undefined || tlsKey === undefined) return {};
+  return { tls: { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') } };
+}
+
+/** Prints the address, and on a new installation the link that makes the first account, to standard output only. */
+async function announce(config: Config, { folder, database, clock }: Services, port: number): Promise<void> {
+  const listening = listenUrl(config, port);
+  writeServedAddress(folder, listening);
+  const address = config.publicUrl ?? listening;
+  console.log(`Rollcall ${version} serves ${address}`);
+  const invitation = await new Invitations({ database, clock }).issueForSetUp();
+  if (invitation === undefined) return;
+  console.log(`Set up the first administrator within 24 hours: ${invitationLink(address, invitation)}`);
+}
+
+/** The database's address may hold a password, so it travels in the environment and not in the list of processes. */
+function processorEnvironment({ database }: Config): Record<string, string> {
+  return { ...childEnvironment(), ...(database === undefined ? {} : { ROLLCALL_DATABASE: database }) };
+}
+
+/** A terminal and a process manager may both pass on one signal: so soon after the first it is the same one. */
+const repeatedMs = 1_000;
+
+/** The first SIGTERM or SIGINT asks to stop; the second does not ask. */
+class StopSignal {
+  readonly #asked: Promise<void>;
+
+  constructor() {
+    this.#asked = new Promise((resolve) => {
+      let askedMs: number | undefined;
+      const onSignal = () => {
+        if (askedMs !== undefined && performance.now() - askedMs > repeatedMs) process.exit(1);
+        askedMs ??= performance.now();
+        resolve();
+      };
+      process.on('SIGTERM', onSignal);
+      process.on('SIGINT', onSignal);
+    });
+  }
+
+  wait(): Promise<void> {
+    return this.#asked;
+  }
+}

@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import { DomainError } from '../errors.ts';
+import type { Source } from '../sources/source-store.ts';
+import { baseUrl } from './address.ts';
+import { type Answer, addressOptions, answering, type Call, type Exit, readAssignments } from './command.ts';
+import { formatFacts, formatTable } from './table.ts';
+
+export function registerSource(program: Command, exit: Exit): void {
+  const group = program
+    .command('source')
+    .description('profile sources: who may bring data, with which token');
+  answering(
+    group
+      .command('create')
+      .description('make an active source and print its token')
+      .requiredOption('--kind <KIND>', 'scim or general')
+      .requiredOption('--name <NAME>', 'name, unique among the sources')
+      .option('--set <key=value...>', 'settings of the source'),
+    exit,
+    { settings: addressOptions, action: create },
+  );
+  answering(group.command('list').description('list the sources'), exit, {
+    settings: addressOptions,
+    action: list,
+  });
+  answering(named(group, 'set', 'change settings').argument('<key=value...>', 'settings'), exit, {
+    settings: addressOptions,
+    action: set,
+  });
+  answering(
+    named(group, 'token', 'print the token in force')
+      .option('--rotate', 'issue another token; the former ones end')
+      .option(
+        '--overlap-days <N>',
+        'with --rotate: days for which the former tokens stay in force (default: 0)',
+      ),
+    exit,
+    { settings: addressOptions, action: token },
+  );
+  answering(named(group, 'activate', 'let the source send again'), exit, {
+    settings: addressOptions,
+    action: (call) => setActive(call, true),
+  });
+  answering(named(group, 'deactivate', 'refuse what the source sends'), exit, {
+    settings: addressOptions,
+    action: (call) => setActive(call, false),
+  });
+}
+
+function named(group: Command, command: string, description: string): Command {
+  return group.command(command).description(description).argument('<NAME>', "the source's name or id");
+}
+
+async function open({ config }: Call, create = false) {
+  const { openForCommand } = await import('./services.ts');
+  return openForCommand(config, { create });
+}
+
+async function create(call: Call): Promise<Answer> {
+  const { kind, name, set: assignments = [] } = call.options;
+  if (kind !== 'scim' && kind !== 'general') {
+    throw new DomainError('invalidValue', `The kind of a source is scim or general, not "${kind}".`);
+  }
+  const settings = readAssignments(assignments);
+  await using services = await open(call, true);
+  const created = await services.sources.create(kind, name, settings);
+  return answerWith(call, created.source, created.token);
+}
+
+async function list(call: Call): Promise<Answer> {
+  await using services = await open(call);
+  const sources = await services.sources.list();
+  const rows = sources.map((source) => [
+    String(source.id),
+    source.kind,
+    source.active ? 'yes' : 'no',
+    source.name,
+    Object.values(addressOf(call, source)).join(''),
+  ]);
+  return {
+    value: { sources: sources.map((source) => sourceValue(call, source)) },
+    text:
+      rows.length === 0
+        ? 'There are no sources yet.'
+        : formatTable(['ID', 'KIND', 'ACTIVE', 'NAME', 'ADDRESS'], rows),
+  };
+}
+
+async function set(call: Call): Promise<Answer> {
+  const [nameOrId = '', ...assignments] = call.args;
+  const settings = readAssignments(assignments);
+  await using services = await open(call);
+  return answerWith(call, await services.sources.set(nameOrId, settings));
+}
+
+async function setActive(call: Call, active: boolean): Promise<Answer> {
+  await using services = await open(call);
+  return answerWith(call, await services.sources.setActive(call.args[0] ?? '', active));
+}
+
+async function token(call: Call): Promise<Answer> {
+  const overlapDays = readOverlap(call);
+  await using services = await open(call);
+  const source = await services.sources.get(call.args[0] ?? '');
+  const shown =
+    call.options.rotate === true
+      ? await services.sources.rotateToken(source, overlapDays)
+      : await services.sources.revealToken(source);
+  return answerWith(call, source, shown);
+}
+
+const overlapDaysMax = 365;
+
+function readOverlap({ options: { rotate, overlapDays = '0' } }: Call): number {
+  if (rotate !== true && overlapDays !== '0') {
+    throw new DomainError('invalidValue', '--overlap-days goes with --rotate.');
+  }
+  if (/^\d{1,3}$/.test(overlapDays) && Number(overlapDays) <= overlapDaysMax) return Number(overlapDays);
+  throw new DomainError(
+    'invalidValue',
+    `--overlap-days takes a whole number from 0 to ${overlapDaysMax}, not "${overlapDays}".`,
+  );
+}
+
+function answerWith(call: Call, source: Source, shownToken?: string): Answer {
+  const { settings, created: _created, ...facts } = sourceValue(call, source);
+  const lines = Object.entries({ ...facts, ...(shownToken === undefined ? {} : { token: shownToken }) });
+  const all = [...lines, ...Object.entries(settings)].map(([name, value]) => [name, String(value)] as const);
+  return { value: { ...sourceValue(call, source), token: shownToken }, text: formatFacts(all) };
+}
+
+function sourceValue(call: Call, source: Source) {
+  const { id, kind, name, active, settings, created } = source;
+  return { id, kind, name, active, ...addressOf(call, source), settings, created };
+}
+
+/** Where the other side sends its data. */
+function addressOf(call: Call, { kind, id }: Source): { baseUrl: string } | { uploadPath: string } {
+  if (kind === 'scim') return { baseUrl: `${baseUrl(call)}/api/v2/scim/v2` };
+  return { uploadPath: `/api/platformsync/${id}/upload` };
+}

@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import type { DirectoryContext } from '../directory/context.ts';
+import { userView } from '../directory/resource-view.ts';
+import type { User } from '../directory/user.ts';
+import { DomainError } from '../errors.ts';
+import { isArray, isObject } from '../resource/value.ts';
+import type { Configuration } from '../settings/configuration.ts';
+import { baseUrl } from './address.ts';
+import { type Answer, addressOptions, answering, type Call, type Exit } from './command.ts';
+import type { Services } from './services.ts';
+import { formatFacts, formatTable } from './table.ts';
+
+const foundMax = 50;
+const queryCharactersMax = 200;
+
+export function registerUser(program: Command, exit: Exit): void {
+  const group = program.command('user').description('people in the directory');
+  answering(
+    group
+      .command('find')
+      .description('find people whose username, name or email address contains a text')
+      .argument('<QUERY>', 'the text, or an id'),
+    exit,
+    { settings: addressOptions, action: find },
+  );
+  answering(
+    group.command('show').description('show one person, archived ones too').argument('<ID>', "the user's id"),
+    exit,
+    { settings: addressOptions, action: show },
+  );
+}
+
+async function find(call: Call): Promise<Answer> {
+  const text = (call.args[0] ?? '').trim();
+  if (text === '' || text.length > queryCharactersMax) {
+    throw new DomainError('invalidValue', `Search for a text of 1 to ${queryCharactersMax} characters.`);
+  }
+  const { openForCommand } = await import('./services.ts');
+  await using services = await openForCommand(call.config);
+  const configuration = await services.configurations.current();
+  const { totalResults, resources } = await query(services, configuration, text);
+  const rows = resources.map((user) => [
+    String(user.id),
+    user.state,
+    String(user.resource.userName),
+    nameOf(user),
+    emailOf(user),
+  ]);
+  const users = resources.map((user) => userValue(call, user, configuration));
+  const value = { totalResults, users };
+  if (rows.length === 0) return { value, text: 'Nobody was found.' };
+  const more = totalResults > rows.length ? `\n… and ${totalResults - rows.length} more.` : '';
+  return { value, text: formatTable(['ID', 'STATE', 'USERNAME', 'NAME', 'EMAIL'], rows) + more };
+}
+
+async function query({ database }: Services, configuration: Configuration, text: string) {
+  const { queryList } = await import('../directory/query.ts');
+  const { userListing } = await import('../directory/user-listing.ts');
+  const { resolveFilter } = await import('../resource/filter-resolve.ts');
+  const { parseFilter } = await import('../resource/filter.ts');
+  const context = operatorContext(configuration);
+  const literal = JSON.stringify(text);
+  const terms = ['userName', 'displayName', 'name.familyName', 'emails.value'].map(
+    (path) => `${path} co ${literal}`,
+  );
+  if (/^[1-9]\d{0,14}$/.test(text)) terms.push(`id eq ${literal}`);
+  const filter = resolveFilter(context.configuration.userType, parseFilter(terms.join(' or ')));
+  return queryList(database, context, { filter, startIndex: 1, count: foundMax }, userListing);
+}
+
+async function show(call: Call): Promise<Answer> {
+  const id = call.args[0] ?? '';
+  const { openForCommand } = await import('./services.ts');
+  const { selectUsers } = await import('../directory/user-store.ts');
+  await using services = await openForCommand(call.config);
+  const isId = /^[1-9]\d{0,14}$/.test(id);
+  const [user] = isId ? await selectUsers(services.database.read, [Number(id)], null) : [];
+  if (user === undefined) {
+    throw new DomainError(
+      'notFound',
+      `There is no user with the id "${id}"; "rollcall user find" looks by name.`,
+    );
+  }
+  const owner = (await services.sources.list()).find((source) => source.id === user.ownerSourceId);
+  const configuration = await services.configurations.current();
+  return { value: userValue(call, user, configuration), text: formatFacts(facts(user, owner?.name ?? '')) };
+}
+
+function facts(user: User, owner: string): [string, string][] {
+  return [
+    ['id', String(user.id)],
+    ['state', user.state],
+    ['userName', String(user.resource.userName)],
+    ['name', nameOf(user)],
+    ['email', emailOf(user)],
+    ['manager', user.manager === undefined ? '' : `${user.manager.displayName} (${user.manager.id})`],
+    ['groups', user.groups.map((group) => `${group.displayName} (${group.groupType})`).join(', ')],
+    ['owner', owner],
+    ['created', user.created],
+    ['modified', user.modified],
+  ];
+}
+
+/** What the system itself sees: everything, under no source's external ids. */
+function operatorContext(configuration: Configuration): DirectoryContext {
+  return {
+    actor: { kind: 'system', id: null },
+    sourceId: null,
+    scope: 'all',
+    unknownReferences: 'reject',
+    requestId: null,
+    runId: null,
+    configuration,
+    now: new Date().toISOString(),
+  };
+}
+
+function userValue(call: Call, user: User, { personas }: Configuration) {
+  const { state, ownerSourceId, doNotSynchronise } = user;
+  const base = `${baseUrl(call)}/api/v2/scim/v2`;
+  const resource = userView(user, personas, (type, id) => `${base}/${type}s/${id}`);
+  return { id: user.id, state, ownerSourceId, doNotSynchronise, resource };
+}
+
+function nameOf({ resource }: User): string {
+  const name = isObject(resource.name) ? resource.name : {};
+  const full = [name.givenName, name.familyName].filter((part) => typeof part === 'string').join(' ');
+  return typeof resource.displayName === 'string' ? resource.displayName : full;
+}
+
+function emailOf({ resource }: User): string {
+  const emails = (isArray(resource.emails) ? resource.emails : []).filter(isObject);
+  const shown = emails.find((email) => email.primary === true) ?? emails[0];
+  return typeof shown?.value === 'string' ? shown.value : '';
+}

@@ -1,0 +1,19 @@
+import { applyPatch, type PatchOptions, type PatchResult } from '../resource/patch.ts';
+import type { PatchOperation } from '../resource/patch-operation.ts';
+import type { ResourceType } from '../resource/schema.ts';
+import type { ScimObject } from '../resource/value.ts';
+
+/**
+ * PATCH on a stored resource. Its id, which is not stored with it, is there while the operations run: an id that is
+ * echoed unchanged (Okta sends it with every rename of a group) is then told from one that somebody tries to change.
+ */
+export function patchResource(
+  resourceType: ResourceType,
+  { id, resource }: { readonly id: number; readonly resource: ScimObject },
+  operations: readonly PatchOperation[],
+  options: PatchOptions,
+): PatchResult {
+  const result = applyPatch(resourceType, { id: String(id), ...resource }, operations, options);
+  const { id: _id, ...rest } = result.resource;
+  return { ...result, resource: rest };
+}
