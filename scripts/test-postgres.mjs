@@ -8,10 +8,10 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { installPackage, run } from './system-packages.mjs';
 
 const startMsMax = 60_000;
 const stopMsMax = 15_000;
-const packageInstallMsMax = 15 * 60_000;
 const logCharactersMax = 4_000;
 const user = 'rollcall';
 const isRoot = process.getuid?.() === 0;
@@ -43,31 +43,13 @@ function findPrograms() {
 }
 
 function installPrograms() {
-  if (!isRoot || !existsSync('/usr/bin/apt-get')) {
-    throw new Error(
-      'initdb and postgres are not on PATH. Install PostgreSQL, or run as root on Debian or Ubuntu.',
-    );
-  }
-  console.log('Installing PostgreSQL with apt-get …');
-  run('apt-get', ['update']);
-  run('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql']);
+  const otherwise =
+    'initdb and postgres are not on PATH. Install PostgreSQL, or run as root on Debian or Ubuntu.';
+  installPackage('postgresql', otherwise);
   const programs = findPrograms();
   if (programs === undefined)
     throw new Error('apt-get installed the package postgresql, but initdb is not in it.');
   return programs;
-}
-
-function run(command, args, options = {}) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
-  const result = spawnSync(command, args, {
-    env,
-    encoding: 'utf8',
-    timeout: packageInstallMsMax,
-    ...options,
-  });
-  if (result.status === 0) return result.stdout;
-  const said = (result.error?.message ?? `${result.stdout}${result.stderr}`).trim().slice(-logCharactersMax);
-  throw new Error(`${command} ${args[0]} failed: ${said}`);
 }
 
 /** PostgreSQL refuses to run as root, so root becomes the user that its package made, or nobody. */

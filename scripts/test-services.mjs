@@ -2,13 +2,17 @@
 // It never touches a server that the machine already runs, and leaves no data behind.
 // A further service is one more module and one more line in the table.
 
+import { findChromium } from './test-chromium.mjs';
 import { startPostgres } from './test-postgres.mjs';
 
 /**
- * `start` gives the URL for the tests and a `stop`, or throws with the reason why the service cannot be had.
+ * `start` gives the address (or, of a program, the path) for the tests and a `stop`, or throws with the reason why the service cannot be had.
  * @type {readonly { name: string, variable: string, start: () => Promise<{ url: string, stop: () => Promise<void> }> }[]}
  */
-const services = [{ name: 'PostgreSQL', variable: 'ROLLCALL_TEST_POSTGRES', start: startPostgres }];
+const services = [
+  { name: 'PostgreSQL', variable: 'ROLLCALL_TEST_POSTGRES', start: startPostgres },
+  { name: 'Chromium', variable: 'ROLLCALL_TEST_CHROMIUM', start: findChromium },
+];
 
 /**
  * Starts every service that the environment does not already name.

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { insertRun } from '../../src/imports/run-store.ts';
+import { type AdminApp, openAdminApp } from '../admin/support.ts';
+
+// Set by "npm test"; whoever runs one file by hand has Debian's.
+const executablePath = [process.env.ROLLCALL_TEST_CHROMIUM ?? '', '/usr/bin/chromium'].find((path) =>
+  existsSync(path),
+);
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+];
+const password = 'correct horse battery staple';
+const testMsMax = 60_000;
+
+if (executablePath === undefined) {
+  if (process.env.CI === 'true') throw new Error('no Chromium is installed: the console is untested');
+  console.warn('\n!!! No Chromium is installed: THE CONSOLE IS NOT TESTED IN A BROWSER.\n');
+}
+
+/** A browser with a profile of its own. What it complains about is kept: a page that breaks its own policy says so. */
+class Browser implements AsyncDisposable {
+  readonly complaints: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #folder: string;
+  readonly page: Page;
+
+  private constructor(context: BrowserContext, page: Page, folder: string) {
+    this.#context = context;
+    this.page = page;
+    this.#folder = folder;
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // A refusal by the API is an answer; the browser reports it as an error of loading.
+      if (message.type() === 'error' && !message.text().includes('the server responded with a status of'))
+        this.complaints.push(message.text());
+    });
+  }
+
+  static async open(): Promise<Browser> {
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-browser-'));
+    const context = await chromium.launchPersistentContext(folder, {
+      executablePath: executablePath ?? '',
+      args: [...args, '--disable-sync', '--no-first-run'],
+      viewport: { width: 1280, height: 800 },
+    });
+    context.setDefaultTimeout(15_000);
+    return new Browser(context, context.pages()[0] ?? (await context.newPage()), folder);
+  }
+
+  cookies() {
+    return this.#context.cookies();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Keeps a picture of the page, light, dark and as on a phone, where ROLLCALL_TEST_ARTEFACTS says. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.ROLLCALL_TEST_ARTEFACTS;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  for (const [variant, colorScheme, width, height] of [
+    ['light', 'light', 1280, 800],
+    ['dark', 'dark', 1280, 800],
+    ['phone', 'light', 390, 844],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: join(folder, `${name}-${variant}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+async function addSourcesAndRuns(app: AdminApp): Promise<void> {
+  await app.sources.create('scim', 'Entra ID', {});
+  const { source } = await app.sources.create('general', '<b>HR</b> & payroll of the whole organisation', {});
+  await app.sources.create('general', 'Old HR', {});
+  await app.sources.setActive('Old HR', false);
+  const now = app.clock().toISOString();
+  const run = { sourceId: source.id, origin: 'upload', dryRun: false, groups: 0, now, warnings: [] } as const;
+  const file = { document: 'd', archive: 'a', sha256: '0'.repeat(64), bytes: 9 };
+  for (const users of [12, 1_204, 20_000]) {
+    await app.database.write((tx) => insertRun(tx, { ...run, ...file, users }));
+  }
+  const message = '4,100 of 20,000 users would be disabled, more than 15 % allow.';
+  const update = (id: number, values: { status: string; message?: string; counts?: string }) =>
+    app.database.write((tx) => tx.updateTable('import_run').set(values).where('id', '=', id).execute());
+  await update(1, { status: 'failed', message: 'The disk was full.' });
+  await update(2, { status: 'completed', counts: countsOf(1_190, 14) });
+  await update(3, { status: 'awaiting-approval', message });
+}
+
+function countsOf(created: number, updated: number): string {
+  const others = { reactivated: 0, disabled: 0, archived: 0, unchanged: 0, skipped: 0, issues: 0 };
+  return JSON.stringify({ created, updated, ...others, groupsCreated: 0, groupsUpdated: 0, passwordsSet: 0 });
+}
+
+describe.skipIf(executablePath === undefined)('the console', () => {
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    browser = await Browser.open();
+    page = browser.page;
+  }, testMsMax);
+
+  afterAll(() => browser[Symbol.asyncDispose]());
+
+  const heading = () => page.getByRole('heading', { level: 1 }).textContent();
+  const sees = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  test(
+    'leads from the one-time link to Home, out, and in again',
+    async () => {
+      await using app = await openAdminApp();
+      const { token } = await app.invitations.issue('Administrator');
+      await page.goto(`${app.origin}/console/#invite=${token}`);
+      await sees('Set up your account');
+      expect(page.url()).toBe(`${app.origin}/console/`);
+      expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+      await picture(page, 'set-up');
+
+      await page.getByLabel('Name').fill('Ann Lee');
+      await page.getByLabel('Password').fill('short');
+      await page.getByRole('button', { name: 'Make the account' }).click();
+      expect(
+        await page.getByLabel('Password').evaluate((input: HTMLInputElement) => input.validity.tooShort),
+      ).toBe(true);
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Show' }).click();
+      expect(await page.getByLabel('Password').getAttribute('type')).toBe('text');
+      await page.getByLabel('Password').press('Enter');
+      await sees('Home');
+      await page.getByText('There is no source yet.').waitFor();
+      await page.getByText('No document has been imported yet.').waitFor();
+      await picture(page, 'home-empty');
+
+      const [cookie] = await browser.cookies();
+      expect(cookie).toMatchObject({ name: 'rollcall', httpOnly: true, sameSite: 'Strict', path: '/' });
+      expect(await page.evaluate(() => document.cookie)).toBe('');
+
+      await addSourcesAndRuns(app);
+      await page.reload();
+      await sees('Home');
+      await page.getByRole('cell', { name: '/of/scim/1' }).waitFor();
+      await page.getByText('Waits for approval').waitFor();
+      expect(await page.getByRole('table', { name: 'Profile sources' }).getByRole('row').count()).toBe(4);
+      expect(await page.getByRole('cell', { name: '<b>HR</b> & payroll' }).first().textContent()).toContain(
+        '<b>',
+      );
+      await picture(page, 'home');
+      await page.setViewportSize({ width: 320, height: 640 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+      await page.setViewportSize({ width: 1280, height: 800 });
+
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await sees('Sign in');
+      expect(await browser.cookies()).toEqual([]);
+      await page.getByLabel('Name').fill('ann lee');
+      await page.getByLabel('Password').fill('not this one');
+      await page.getByLabel('Password').press('Enter');
+      await page.getByText('The name or the password is wrong.').waitFor();
+      await picture(page, 'sign-in-refused');
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await sees('Home');
+      await page.getByText('Signed in as Ann Lee').waitFor();
+      expect(browser.complaints).toEqual([]);
+      expect(app.logged).not.toContain(password);
+    },
+    testMsMax,
+  );
+
+  test(
+    'says of a used link that it has been used, and where to go',
+    async () => {
+      await using app = await openAdminApp();
+      const { token } = await app.invitations.issue('Ann');
+      await app.call('/entry/accept', { token, name: 'Ann', password });
+      await page.goto(`${app.origin}/console/#invite=${token}`);
+      await sees('This link cannot be used');
+      await page.getByText('has been used, has expired or does not exist').waitFor();
+      await picture(page, 'used-link');
+      await page.getByRole('button', { name: 'Go to sign-in' }).click();
+      await sees('Sign in');
+    },
+    testMsMax,
+  );
+
+  test(
+    'asks to sign in again once the session has ended',
+    async () => {
+      await using app = await openAdminApp();
+      await app.setUp('Ann');
+      await page.goto(`${app.origin}/console/`);
+      await sees('Sign in');
+      await page.getByLabel('Name').fill('Ann');
+      await page.getByLabel('Password').fill(password);
+      await page.keyboard.press('Enter');
+      await sees('Home');
+      app.clock.advance(31 * 60);
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await page.getByText('Your session has ended; sign in again.').waitFor();
+      expect(await heading()).toBe('Sign in');
+    },
+    testMsMax,
+  );
+
+  test(
+    'can be worked without a mouse',
+    async () => {
+      await using app = await openAdminApp();
+      await app.setUp('Ann');
+      await page.goto(`${app.origin}/console/`);
+      await sees('Sign in');
+      const seen: string[] = [];
+      for (let index = 0; index < 4; index += 1) {
+        await page.keyboard.press('Tab');
+        seen.push(
+          await page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || ''),
+        );
+        if (seen.at(-1) === 'name') await page.keyboard.type('Ann');
+        if (seen.at(-1) === 'password') await page.keyboard.type(password);
+      }
+      expect(seen).toEqual(['name', 'password', 'Show', 'Sign in']);
+      await page.keyboard.press('Enter');
+      await sees('Home');
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Home');
+    },
+    testMsMax,
+  );
+
+  test(
+    'says that the service cannot be reached, and tries again',
+    async () => {
+      await using app = await openAdminApp();
+      await page.route('**/api/admin/v1/me', (route) => route.abort());
+      await page.goto(`${app.origin}/console/`);
+      await page.getByText('The service cannot be reached.').waitFor();
+      await page.unroute('**/api/admin/v1/me');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await sees('Sign in');
+    },
+    testMsMax,
+  );
+});
