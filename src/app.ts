@@ -5,7 +5,7 @@ import { consoleFiles } from './console/console.ts';
 import { Groups } from './directory/groups.ts';
 import { Users } from './directory/users.ts';
 import { Gate } from './http/gate.ts';
-import { type HostOptions, hostRules } from './http/hosts.ts';
+import { addressMatcher, type HostOptions, hostRules } from './http/hosts.ts';
 import { RequestLimits } from './http/limits.ts';
 import { HttpMetrics } from './http/metrics.ts';
 import type { Surface } from './http/surface.ts';
@@ -35,6 +35,8 @@ export interface AppParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly hosts: HostOptions;
+  /** Addresses and subnets that may read /metrics besides the machine itself. */
+  readonly metricsFrom: readonly string[];
   readonly version: string;
   readonly createRequestId: () => string;
   /** Whether the processor is there, and how often it had to be started again. */
@@ -43,14 +45,28 @@ export interface AppParts {
 
 /** Builds every service once and hands each surface what it needs. */
 export function buildGate(parts: AppParts): Gate {
-  const { database, sources, configurations, clock, log, processor } = parts;
+  const { clock, log, processor } = parts;
   const metrics = new HttpMetrics(parts.version);
   metrics.gauge(
     'rollcall_processor_restarts',
     'Times the processor was started again',
     () => processor.restarts,
   );
-  const surfaces = [
+  return new Gate({
+    surfaces: buildSurfaces(parts, metrics),
+    hosts: hostRules(parts.hosts),
+    limits: new RequestLimits(clock),
+    metrics,
+    log,
+    publicUrl: parts.hosts.publicUrl,
+    createRequestId: parts.createRequestId,
+  });
+}
+
+/** Every door of the service. Nothing is asked of the services before a request comes. */
+export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] {
+  const { database, sources, configurations, clock, log } = parts;
+  return [
     scimSurface({
       people: new Users(database, new PasswordHasher()),
       groups: new Groups(database),
@@ -64,19 +80,10 @@ export function buildGate(parts: AppParts): Gate {
     systemSurface({
       metrics,
       checks: () => readiness(parts),
-      mayReadMetrics: metricsReaders(() => false),
+      mayReadMetrics: metricsReaders(addressMatcher(parts.metricsFrom)),
       profileSchema: async () => (await import('./xml/profile-schema.ts')).profileSchemaText,
     }),
   ];
-  return new Gate({
-    surfaces,
-    hosts: hostRules(parts.hosts),
-    limits: new RequestLimits(clock),
-    metrics,
-    log,
-    publicUrl: parts.hosts.publicUrl,
-    createRequestId: parts.createRequestId,
-  });
 }
 
 /** Passwords of administrators have a hasher of their own: a provider that sets thousands must not keep them out. */

@@ -90,6 +90,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
     }),
     runs: new ImportRuns({ database, documents, clock }),
     hosts: config,
+    metricsFrom: config.metricsFrom,
     version,
     createRequestId: () => crypto.randomUUID(),
     processor: supervisor,

@@ -14,6 +14,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** Addresses and subnets (CIDR). */
   readonly trustedProxies: readonly string[];
+  /** Addresses and subnets that may read /metrics, besides the machine itself. */
+  readonly metricsFrom: readonly string[];
   /** Absolute paths; both or neither. */
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
@@ -87,6 +89,13 @@ export const options: { readonly [N in OptionName]: Option<Config[N]> } = {
   trustedProxies: {
     placeholder: 'LIST',
     summary: 'proxies whose X-Forwarded headers count: addresses or subnets, separated by commas',
+    default: [],
+    takes: 'IP addresses or subnets such as 10.0.0.0/8, separated by commas',
+    read: (text) => list(text, isAddressOrSubnet),
+  },
+  metricsFrom: {
+    placeholder: 'LIST',
+    summary: 'who may read /metrics besides this machine: addresses or subnets, separated by commas',
     default: [],
     takes: 'IP addresses or subnets such as 10.0.0.0/8, separated by commas',
     read: (text) => list(text, isAddressOrSubnet),

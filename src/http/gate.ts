@@ -5,7 +5,7 @@
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { canonicalTarget } from './canonical-path.ts';
-import { bareHost, type HostRules, isLoopback, isTrustedProxy } from './hosts.ts';
+import { bareHost, type HostRules, isLoopback } from './hosts.ts';
 import type { RequestLimits } from './limits.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { admit, type Principal, type RequestFacts, type Surface } from './surface.ts';
@@ -112,7 +112,7 @@ export class Gate {
 
   #origin(request: Request, clientAddress: string): Pick<RequestFacts, 'baseUrl' | 'origin' | 'isSecure'> {
     const { hosts, publicUrl } = this.#options;
-    const forwarded = isTrustedProxy(hosts, clientAddress) ? request.headers.get('x-forwarded-proto') : null;
+    const forwarded = hosts.isTrustedProxy(clientAddress) ? request.headers.get('x-forwarded-proto') : null;
     const scheme =
       forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:') ? 'https' : 'http';
     const reached = `${scheme}://${request.headers.get('host') ?? ''}`;

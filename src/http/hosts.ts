@@ -1,10 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 
+/** Whether an address is one that a list of addresses and subnets names. */
+export type AddressMatcher = (address: string) => boolean;
+
 export interface HostRules {
   /** Names under which the service may be addressed, lower case, without port. */
   readonly allowed: ReadonlySet<string>;
-  readonly trustedProxies: BlockList;
+  readonly isTrustedProxy: AddressMatcher;
 }
 
 export interface HostOptions {
@@ -23,10 +26,14 @@ export function hostRules({ publicUrl, allowedHosts, trustedProxies }: HostOptio
   );
   const names = ['localhost', '127.0.0.1', '::1', hostname(), ...addresses, ...allowedHosts];
   if (publicUrl !== undefined) names.push(new URL(publicUrl).hostname);
-  return { allowed: new Set(names.map(bareHost)), trustedProxies: proxies(trustedProxies) };
+  return {
+    allowed: new Set(names.map(bareHost).filter((name) => name !== '')),
+    isTrustedProxy: addressMatcher(trustedProxies),
+  };
 }
 
-function proxies(entries: readonly string[]): BlockList {
+/** `entries`: addresses, and subnets as CIDR. An IPv4 address that a listener on both families saw counts as IPv4. */
+export function addressMatcher(entries: readonly string[]): AddressMatcher {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');
@@ -34,22 +41,24 @@ function proxies(entries: readonly string[]): BlockList {
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  return list;
+  return (address) => {
+    const plain = address.replace(/^::ffff:/, '');
+    const family = isIP(plain);
+    return family !== 0 && list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+  };
 }
 
-/** The name of a Host header without its port and without the brackets of an IPv6 address. */
+/** A name or an address, and perhaps a port (RFC 9110 §7.2). Whatever else a Host held would stand in the links we send. */
+const hostForm = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/;
+
+/** The name of a Host header without its port and without the brackets of an IPv6 address; '' when it has another form. */
 export function bareHost(host: string): string {
   const lower = host.trim().toLowerCase();
-  if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'));
-  return isIP(lower) === 6 ? lower : (lower.split(':')[0] ?? '');
+  if (isIP(lower) === 6) return lower;
+  const [, address, name] = hostForm.exec(lower) ?? [];
+  return address ?? name ?? '';
 }
 
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
-}
-
-export function isTrustedProxy(rules: HostRules, address: string): boolean {
-  const plain = address.replace(/^::ffff:/, '');
-  const family = isIP(plain);
-  return family !== 0 && rules.trustedProxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }

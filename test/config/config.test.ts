@@ -45,6 +45,7 @@ describe('loadConfig', () => {
       publicUrl: undefined,
       allowedHosts: [],
       trustedProxies: [],
+      metricsFrom: [],
       tlsCert: undefined,
       tlsKey: undefined,
       database: undefined,
@@ -157,7 +158,7 @@ describe('loadConfig', () => {
   const wrongFiles: [text: string, sentence: string][] = [
     [
       'prot = 1',
-      'There is no setting "prot"; the settings are data, host, port, publicUrl, allowedHosts, trustedProxies, tlsCert, tlsKey, database, logLevel (from the file FILE).',
+      'There is no setting "prot"; the settings are data, host, port, publicUrl, allowedHosts, trustedProxies, metricsFrom, tlsCert, tlsKey, database, logLevel (from the file FILE).',
     ],
     ['port = "x"', 'The setting port takes a whole number from 0 to 65535, not "x" (from the file FILE).'],
     ['port = true', 'The setting port takes a whole number from 0 to 65535 (from the file FILE).'],
@@ -196,6 +197,7 @@ describe('names of settings', () => {
       ['--public-url', 'ROLLCALL_PUBLIC_URL'],
       ['--allowed-hosts', 'ROLLCALL_ALLOWED_HOSTS'],
       ['--trusted-proxies', 'ROLLCALL_TRUSTED_PROXIES'],
+      ['--metrics-from', 'ROLLCALL_METRICS_FROM'],
       ['--tls-cert', 'ROLLCALL_TLS_CERT'],
       ['--tls-key', 'ROLLCALL_TLS_KEY'],
       ['--database', 'ROLLCALL_DATABASE'],
