@@ -1,0 +1,138 @@
+import type { ImportResult } from './imports.ts';
+import type { ScimResult } from './scim.ts';
+import type { StartResult } from './start-up.ts';
+
+export interface Results {
+  readonly scim?: ScimResult;
+  readonly import?: ImportResult;
+  readonly start?: StartResult;
+}
+
+/** A promise about speed, with what was found. */
+export interface Target {
+  readonly what: string;
+  readonly bound: '≥' | '≤';
+  readonly must: number;
+  readonly aim: number;
+  readonly unit: string;
+  readonly measured: number;
+  readonly isMet: boolean;
+}
+
+type Bounds = readonly ['≥' | '≤', must: number, aim: number, unit?: string];
+
+/** What was due for each part that ran; what a run did not measure is left out. */
+export function targetsOf(results: Results): Target[] {
+  return [
+    ...(results.scim === undefined ? [] : scimTargets(results.scim)),
+    ...(results.import === undefined ? [] : importTargets(results.import)),
+    ...(results.start === undefined ? [] : startTargets(results.start)),
+  ];
+}
+
+function target(what: string, measured: number | undefined, [bound, must, aim, unit = '']: Bounds): Target[] {
+  if (measured === undefined) return [];
+  const isMet = bound === '≥' ? measured >= must : measured <= must;
+  return [{ what, bound, must, aim, unit, measured, isMet }];
+}
+
+const read: Bounds = ['≥', 0.4, 0.7];
+const write: Bounds = ['≥', 0.4, 1];
+const many: Bounds = ['≥', 0.5, 0.9];
+const phaseBounds: Readonly<Record<string, Bounds>> = {
+  get: read,
+  'userName eq': read,
+  create: write,
+  'PATCH one attribute': write,
+  delete: write,
+  'page of 100': many,
+  'get a group of 1,500': many,
+};
+const growthBounds: Readonly<Record<string, Bounds>> = {
+  get: ['≤', 2, 1.5],
+  'userName eq': ['≤', 2, 1.5],
+  create: ['≤', 1.5, 1.2],
+  'PATCH one attribute': ['≤', 1.5, 1.2],
+  'page of 100': ['≤', 5, 3],
+};
+
+function scimTargets({
+  people,
+  phases,
+  growth,
+  groupGrowth,
+  largeGroup,
+  gapWhileHashingMs,
+}: ScimResult): Target[] {
+  const ratios = new Map(phases.map(({ phase, cpuRatio }) => [phase, cpuRatio]));
+  return [
+    ...Object.entries(phaseBounds).flatMap(([phase, bounds]) =>
+      target(`${phase}: limit's CPU ÷ ours`, ratios.get(phase), bounds),
+    ),
+    ...Object.entries(growthBounds).flatMap(([phase, bounds]) =>
+      target(`${phase}: CPU at ${growth?.people} people ÷ at ${people}`, growth?.ratios[phase], bounds),
+    ),
+    ...target('add 1 member: CPU at 10,000 members ÷ at 10', groupGrowth, ['≤', 1.5, 1.2]),
+    ...target(`50 members into a group of ${largeGroup?.members}: p95`, p95OfLarge(largeGroup), [
+      '≤',
+      15,
+      5,
+      'ms',
+    ]),
+    ...target('slowest GET while 8 passwords are hashed', gapWhileHashingMs, ['≤', 15, 5, 'ms']),
+  ];
+}
+
+/** The promise is about a group of 100,000; one a little smaller leaves people to add. */
+const largeGroupMembersMin = 90_000;
+
+function p95OfLarge(group: ScimResult['largeGroup']): number | undefined {
+  return group !== undefined && group.members >= largeGroupMembersMin ? group.p95Ms : undefined;
+}
+
+const manyUsers = 100_000;
+const mostUsers = 1_000_000;
+
+function importTargets({
+  users,
+  steps,
+  limit,
+  product,
+  peakMib,
+  memoryAfter,
+  latencies,
+}: ImportResult): Target[] {
+  const { validation, xmllint } = steps;
+  const { importing } = latencies;
+  return [
+    ...target("first import: limit's time ÷ ours", limit.first / product.first, ['≥', 0.4, 1]),
+    ...target("unchanged re-import: limit's time ÷ ours", limit.unchanged / product.unchanged, [
+      '≥',
+      0.5,
+      0.75,
+    ]),
+    ...target('identical file ÷ unchanged', product.identical / product.unchanged, ['≤', 0.1, 0.05]),
+    ...target('XSD step ÷ native xmllint --stream', xmllint && validation / xmllint, ['≤', 2.5, 1.7]),
+    ...target('peak memory of all processes', users >= mostUsers ? peakMib.together : undefined, [
+      '≤',
+      512,
+      300,
+      'MiB',
+    ]),
+    ...target('while importing: GET p99', importing.get.p99Ms, ['≤', 2, 0.5, 'ms']),
+    ...target('while importing: PATCH p99', importing.patch.p99Ms, ['≤', 50, 10, 'ms']),
+    ...target(
+      `memory of all processes after importing ${users} people`,
+      users >= manyUsers ? memoryAfter.residentMib : undefined,
+      ['≤', 320, 200, 'MiB'],
+    ),
+  ];
+}
+
+function startTargets({ floorMs, existingFolderMs, newFolderMs, idle }: StartResult): Target[] {
+  return [
+    ...target('first answer, existing data folder ÷ floor', existingFolderMs / floorMs, ['≤', 4, 2]),
+    ...target('first answer, new data folder ÷ floor', newFolderMs / floorMs, ['≤', 8, 4]),
+    ...target('idle memory of all processes', idle.residentMib, ['≤', 160, 100, 'MiB']),
+  ];
+}
