@@ -5,7 +5,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import { DomainError } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
-import { methodsOf } from '../http/routes.ts';
+import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type RequestFacts, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
 import { readJson, scimJsonBounds } from '../resource/json.ts';
@@ -69,7 +69,7 @@ function surfaceOf(plugin: AnyElysia, { name, base, authenticate, log }: Surface
     })
     .onParse(async ({ request }) => readJson(await readBody(request, bodyBytesMax), jsonBounds))
     .use(plugin);
-  const routes = app.routes.map(({ method, path }) => ({ method, path }));
+  const routes = routesOf(app);
   return {
     name,
     base,

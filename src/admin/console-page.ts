@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia';
 import { DomainError } from '../errors.ts';
+import { routesOf } from '../http/routes.ts';
 import { admitted, basePath, type Surface } from '../http/surface.ts';
 import { toErrorResponse } from './errors.ts';
+import { fileOperation } from './openapi.ts';
 
 /** The files of the console, as texts. In the page, `{{base}}` stands where the path of the public URL goes. */
 export interface ConsoleFiles {
@@ -40,17 +42,29 @@ const headersOfAll: Readonly<Record<string, string>> = {
 export function consoleSurface({ page, script, style, icon }: ConsoleFiles): Surface {
   const app = new Elysia({ name: 'console', prefix: base })
     .onError(({ error }) => toErrorResponse(error instanceof DomainError ? error : notHere()))
-    .get('/', ({ request }) => file(withBase(page, basePath(admitted(request))), 'text/html; charset=utf-8'))
-    .get('/page.js', () => file(script, 'text/javascript; charset=utf-8'))
-    .get('/page.css', () => file(style, 'text/css; charset=utf-8'))
-    .get('/icon.svg', () => file(icon, 'image/svg+xml'))
+    .get(
+      '/',
+      ({ request }) => file(withBase(page, basePath(admitted(request))), 'text/html; charset=utf-8'),
+      {
+        detail: fileOperation('getConsole', 'The page of the console', 'text/html'),
+      },
+    )
+    .get('/page.js', () => file(script, 'text/javascript; charset=utf-8'), {
+      detail: fileOperation('getConsoleScript', 'The script of the page', 'text/javascript'),
+    })
+    .get('/page.css', () => file(style, 'text/css; charset=utf-8'), {
+      detail: fileOperation('getConsoleStyle', 'The style of the page', 'text/css'),
+    })
+    .get('/icon.svg', () => file(icon, 'image/svg+xml'), {
+      detail: fileOperation('getConsoleIcon', 'The icon of the page', 'image/svg+xml'),
+    })
     .all('/*', () => {
       throw notHere();
     });
   return {
     name: 'console',
     base,
-    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    routes: routesOf(app),
     idleTimeoutSeconds,
     authenticate: async () => ({ kind: 'public' }),
     handle: async (request) => app.handle(request),

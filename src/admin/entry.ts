@@ -13,6 +13,7 @@ import {
   invitationRequest,
   signInRequest,
 } from './model.ts';
+import { entryOperations } from './openapi.ts';
 
 export interface EntryParts {
   readonly accounts: Accounts;
@@ -29,7 +30,7 @@ export function entry({ accounts, invitations, log }: EntryParts) {
         const { name, expires } = await invitations.get(body.token);
         return answer({ name, expires } satisfies InvitationView);
       },
-      { body: invitationRequest },
+      { body: invitationRequest, detail: entryOperations.invitation },
     )
     .post(
       '/accept',
@@ -39,7 +40,7 @@ export function entry({ accounts, invitations, log }: EntryParts) {
         note(log, request, signedIn, 'administrator account made');
         return welcome(request, signedIn, 201);
       },
-      { body: acceptRequest },
+      { body: acceptRequest, detail: entryOperations.accept },
     )
     .post(
       '/sign-in',
@@ -50,7 +51,7 @@ export function entry({ accounts, invitations, log }: EntryParts) {
         note(log, request, signedIn, 'administrator signed in');
         return welcome(request, signedIn, 200);
       },
-      { body: signInRequest },
+      { body: signInRequest, detail: entryOperations.signIn },
     );
 }
 

@@ -4,6 +4,7 @@ import type { Source } from '../sources/source-store.ts';
 import type { Sources } from '../sources/sources.ts';
 import { answer } from './answer.ts';
 import { type ImportView, listQuery, type SourceView } from './model.ts';
+import { overviewOperations } from './openapi.ts';
 
 const importsShown = 20;
 
@@ -13,16 +14,20 @@ export type ApiUrlSuffix = (source: Source) => string;
 /** What the first page shows: the sources, without their tokens, and the newest imports. */
 export function overview({ sources, runs, apiUrlSuffix }: OverviewParts) {
   return new Elysia({ name: 'admin.overview' })
-    .get('/sources', async () => {
-      const views = (await sources.list()).map((source) => toSourceView(source, apiUrlSuffix(source)));
-      return answer({ sources: views });
-    })
+    .get(
+      '/sources',
+      async () => {
+        const views = (await sources.list()).map((source) => toSourceView(source, apiUrlSuffix(source)));
+        return answer({ sources: views });
+      },
+      { detail: overviewOperations.sources },
+    )
     .get(
       '/imports',
       async ({ query: { limit = importsShown } }) => {
         return answer({ imports: (await runs.list({ limit })).map(toImportView) });
       },
-      { query: listQuery },
+      { query: listQuery, detail: overviewOperations.imports },
     );
 }
 

@@ -4,21 +4,26 @@ import type { Session, Sessions } from '../security/sessions.ts';
 import { answer } from './answer.ts';
 import { noSessionCookie } from './cookie.ts';
 import { emptyRequest, type MeView } from './model.ts';
+import { sessionOperations } from './openapi.ts';
 
 /** Who is signed in, and the ways out. */
 export function session(sessions: Sessions, sessionOf: (request: Request) => Session) {
   return new Elysia({ name: 'admin.session' })
-    .get('/me', ({ request }) => {
-      const { account, expires } = sessionOf(request);
-      return answer({ id: account.id, name: account.name, sessionExpires: expires } satisfies MeView);
-    })
+    .get(
+      '/me',
+      ({ request }) => {
+        const { account, expires } = sessionOf(request);
+        return answer({ id: account.id, name: account.name, sessionExpires: expires } satisfies MeView);
+      },
+      { detail: sessionOperations.me },
+    )
     .post(
       '/session/sign-out',
       async ({ request }) => {
         await sessions.end(sessionOf(request));
         return farewell(request);
       },
-      { body: emptyRequest },
+      { body: emptyRequest, detail: sessionOperations.signOut },
     )
     .post(
       '/session/sign-out/everywhere',
@@ -26,7 +31,7 @@ export function session(sessions: Sessions, sessionOf: (request: Request) => Ses
         await sessions.endAll(sessionOf(request));
         return farewell(request);
       },
-      { body: emptyRequest },
+      { body: emptyRequest, detail: sessionOperations.signOutEverywhere },
     );
 }
 

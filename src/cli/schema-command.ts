@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { DomainError } from '../errors.ts';
 import type { ResourceType, Schema } from '../resource/schema.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
+import { version } from './version.ts';
 
 export function registerSchema(program: Command, exit: Exit): void {
   const group = program.command('schema').description('the published schemas');
@@ -52,11 +52,8 @@ async function configuredTypes({ config }: Call): Promise<readonly ResourceType[
 }
 
 async function openapi(): Promise<Answer> {
-  const app: object = await import('../app.ts');
-  if ('openApiDocument' in app && typeof app.openApiDocument === 'function') {
-    return document(await app.openApiDocument());
-  }
-  throw new DomainError('notImplemented', 'This release has no OpenAPI document.');
+  const { openApiDocument } = await import('../openapi.ts');
+  return document(openApiDocument(version));
 }
 
 function document(value: unknown): Answer {

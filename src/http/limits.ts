@@ -31,9 +31,9 @@ export class RequestLimits {
         retryAfterSeconds: 1,
       });
     }
-    const bucket = this.#bucket(sourceId, ratePerSecond);
+    const bucket = this.#bucket(sourceId);
     if (bucket.inFlight >= inFlightPerSourceMax) throw tooFast(1);
-    if (ratePerSecond > 0) this.#take(bucket, ratePerSecond);
+    this.#take(bucket, ratePerSecond);
     bucket.inFlight += 1;
     this.#inFlight += 1;
     return () => {
@@ -43,6 +43,11 @@ export class RequestLimits {
   }
 
   #take(bucket: Bucket, ratePerSecond: number): void {
+    if (ratePerSecond <= 0) {
+      // Full again, should the source be given a limit later.
+      bucket.tokens = Number.POSITIVE_INFINITY;
+      return;
+    }
     const nowMs = this.#clock().getTime();
     const elapsedMs = Math.max(0, nowMs - bucket.refilledMs);
     bucket.tokens = Math.min(2 * ratePerSecond, bucket.tokens + (elapsedMs / 1_000) * ratePerSecond);
@@ -51,11 +56,11 @@ export class RequestLimits {
     bucket.tokens -= 1;
   }
 
-  #bucket(sourceId: number, ratePerSecond: number): Bucket {
+  #bucket(sourceId: number): Bucket {
     const known = this.#buckets.get(sourceId);
     if (known !== undefined) return known;
     if (this.#buckets.size >= bucketsMax) this.#buckets.clear();
-    const bucket = { tokens: 2 * ratePerSecond, refilledMs: this.#clock().getTime(), inFlight: 0 };
+    const bucket = { tokens: Number.POSITIVE_INFINITY, refilledMs: this.#clock().getTime(), inFlight: 0 };
     this.#buckets.set(sourceId, bucket);
     return bucket;
   }

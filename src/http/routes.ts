@@ -1,4 +1,14 @@
+import type { AnyElysia } from 'elysia';
+import type { Operation } from './operation.ts';
 import type { Route } from './surface.ts';
+
+/** The routes that the framework has, each with what its `detail` publishes of it. */
+export function routesOf(app: AnyElysia): Route[] {
+  return app.routes.map(({ method, path, hooks }) => {
+    const operation: Operation | undefined = hooks.detail;
+    return operation === undefined ? { method, path } : { method, path, operation };
+  });
+}
 
 /** The methods that a path has, when it has any: an unknown method on a known path is 405, not 404. */
 export function methodsOf(routes: readonly Route[], path: string): string[] {

@@ -1,6 +1,7 @@
 import type { DomainError } from '../errors.ts';
 import type { Session } from '../security/sessions.ts';
 import type { Source } from '../sources/source-store.ts';
+import type { Operation } from './operation.ts';
 
 /** On whose behalf a request is answered. */
 export type Principal =
@@ -37,6 +38,8 @@ export function basePath({ baseUrl, origin }: RequestFacts): string {
 export interface Route {
   readonly method: string;
   readonly path: string;
+  /** What is published of it; a route for every method, which only refuses, has none. */
+  readonly operation?: Operation;
 }
 
 /** One door of the service: everything under `base`, with its own authentication and its own error body. */

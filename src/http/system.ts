@@ -2,7 +2,9 @@ import { Elysia } from 'elysia';
 import { DomainError, type ErrorKind } from '../errors.ts';
 import { isLoopback } from './hosts.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { routesOf } from './routes.ts';
 import { admitted, basePath, type Surface } from './surface.ts';
+import { systemOperations } from './system-operations.ts';
 
 export interface SystemParts {
   readonly metrics: HttpMetrics;
@@ -21,7 +23,7 @@ export function systemSurface(parts: SystemParts): Surface {
   return {
     name: 'system',
     base: '',
-    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    routes: routesOf(app),
     idleTimeoutSeconds,
     authenticate: async () => ({ kind: 'public' }),
     handle: async (request) => app.handle(request),
@@ -30,30 +32,47 @@ export function systemSurface(parts: SystemParts): Surface {
 }
 
 function systemApp({ metrics, checks, mayReadMetrics, profileSchema }: SystemParts) {
+  const operations = systemOperations(toResponse);
   return new Elysia({ name: 'system' })
     .onError(({ error }) => toResponse(error instanceof DomainError ? error : notHere()))
-    .get('/', ({ request }) => {
-      const location = `${basePath(admitted(request))}/console/`;
-      return new Response(null, { status: 302, headers: { location } });
-    })
-    .get('/healthz', () => Response.json({ status: 'ok' }))
-    .get('/readyz', async () => {
-      const results = await checks();
-      const isReady = Object.values(results).every((passed) => passed);
-      const named = Object.entries(results).map(([name, passed]) => ({ name, passed }));
-      return Response.json(
-        { status: isReady ? 'ok' : 'unavailable', checks: named },
-        { status: isReady ? 200 : 503 },
-      );
-    })
-    .get('/metrics', async ({ request }) => {
-      if (!mayReadMetrics(admitted(request).clientAddress)) throw notHere();
-      const { registry } = metrics;
-      return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } });
-    })
-    .get('/schemas/profile-sync.xsd', async () => {
-      return new Response(await profileSchema(), { headers: { 'content-type': 'application/xml' } });
-    })
+    .get(
+      '/',
+      ({ request }) => {
+        const location = `${basePath(admitted(request))}/console/`;
+        return new Response(null, { status: 302, headers: { location } });
+      },
+      { detail: operations.root },
+    )
+    .get('/healthz', () => Response.json({ status: 'ok' }), { detail: operations.health })
+    .get(
+      '/readyz',
+      async () => {
+        const results = await checks();
+        const isReady = Object.values(results).every((passed) => passed);
+        const named = Object.entries(results).map(([name, passed]) => ({ name, passed }));
+        return Response.json(
+          { status: isReady ? 'ok' : 'unavailable', checks: named },
+          { status: isReady ? 200 : 503 },
+        );
+      },
+      { detail: operations.readiness },
+    )
+    .get(
+      '/metrics',
+      async ({ request }) => {
+        if (!mayReadMetrics(admitted(request).clientAddress)) throw notHere();
+        const { registry } = metrics;
+        return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } });
+      },
+      { detail: operations.metrics },
+    )
+    .get(
+      '/schemas/profile-sync.xsd',
+      async () => {
+        return new Response(await profileSchema(), { headers: { 'content-type': 'application/xml' } });
+      },
+      { detail: operations.profileSchema },
+    )
     .all('/*', () => {
       throw notHere();
     });

@@ -5,6 +5,7 @@ import type { ResourceType, Schema } from '../resource/schema.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { json, list } from './answer.ts';
 import type { OpenCall, ScimCall } from './call.ts';
+import { discoveryOperations } from './operations.ts';
 
 const configUrn = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
 const resourceTypeUrn = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
@@ -12,35 +13,57 @@ const resourceTypeUrn = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
 /** What the service can do, from what it does: RFC 7644 §4, RFC 7643 §5 to §7. */
 export function discovery(open: OpenCall) {
   return new Elysia({ name: 'scim.discovery' })
-    .get('/ServiceProviderConfig', async ({ request }) => {
-      const call = await openUnfiltered(open, request);
-      return json(request, serviceProviderConfig(call));
-    })
-    .get('/ResourceTypes', async ({ request }) => {
-      const call = await openUnfiltered(open, request);
-      return all(request, resourceTypes(call));
-    })
-    .get('/ResourceTypes/:name', async ({ request, params }) => {
-      const call = await openUnfiltered(open, request);
-      const found = resourceTypes(call).find((type) => type.id === params.name);
-      if (found === undefined)
-        throw new DomainError('notFound', `There is no resource type "${params.name}".`);
-      return json(request, found);
-    })
-    .get('/Schemas', async ({ request }) => {
-      const call = await openUnfiltered(open, request);
-      return all(
-        request,
-        schemas(call.context.configuration).map((schema) => schemaResource(call, schema)),
-      );
-    })
-    .get('/Schemas/:urn', async ({ request, params }) => {
-      const call = await openUnfiltered(open, request);
-      const wanted = params.urn.toLowerCase();
-      const found = schemas(call.context.configuration).find((schema) => schema.id.toLowerCase() === wanted);
-      if (found === undefined) throw new DomainError('notFound', `There is no schema "${params.urn}".`);
-      return json(request, schemaResource(call, found));
-    });
+    .get(
+      '/ServiceProviderConfig',
+      async ({ request }) => {
+        const call = await openUnfiltered(open, request);
+        return json(request, serviceProviderConfig(call));
+      },
+      { detail: discoveryOperations.serviceProviderConfig },
+    )
+    .get(
+      '/ResourceTypes',
+      async ({ request }) => {
+        const call = await openUnfiltered(open, request);
+        return all(request, resourceTypes(call));
+      },
+      { detail: discoveryOperations.resourceTypes },
+    )
+    .get(
+      '/ResourceTypes/:name',
+      async ({ request, params }) => {
+        const call = await openUnfiltered(open, request);
+        const found = resourceTypes(call).find((type) => type.id === params.name);
+        if (found === undefined)
+          throw new DomainError('notFound', `There is no resource type "${params.name}".`);
+        return json(request, found);
+      },
+      { detail: discoveryOperations.resourceType },
+    )
+    .get(
+      '/Schemas',
+      async ({ request }) => {
+        const call = await openUnfiltered(open, request);
+        return all(
+          request,
+          schemas(call.context.configuration).map((schema) => schemaResource(call, schema)),
+        );
+      },
+      { detail: discoveryOperations.schemas },
+    )
+    .get(
+      '/Schemas/:urn',
+      async ({ request, params }) => {
+        const call = await openUnfiltered(open, request);
+        const wanted = params.urn.toLowerCase();
+        const found = schemas(call.context.configuration).find(
+          (schema) => schema.id.toLowerCase() === wanted,
+        );
+        if (found === undefined) throw new DomainError('notFound', `There is no schema "${params.urn}".`);
+        return json(request, schemaResource(call, found));
+      },
+      { detail: discoveryOperations.schema },
+    );
 }
 
 /** RFC 7644 §4: a filter on a discovery endpoint is refused, so that nobody takes a partial answer for the whole. */

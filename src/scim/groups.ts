@@ -7,6 +7,7 @@ import { list, noContent, projectionOf, resource, shown } from './answer.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
 import { listQuery } from './list-query.ts';
+import { resourceOperations } from './operations.ts';
 import { ifMatch } from './users.ts';
 
 const raw = { parse: 'none' } as const;
@@ -21,18 +22,25 @@ export function groups(directory: Groups, open: OpenCall) {
     const isLarge = (await directory.countMembers(group.id)) > membersInAnswerMax;
     return isLarge ? noContent({ etag: toETag(group.version) }) : answer(request, call, group);
   };
+  const operations = resourceOperations('Group');
   return new Elysia({ name: 'scim.groups', prefix: '/Groups' })
-    .get('', async ({ request }) => {
-      const call = await open(request);
-      const { groupType } = call.context.configuration;
-      const projection = projectionOf(call, groupType, ['members']);
-      const page = await directory.query(call.context, listQuery(call, groupType));
-      const views = page.resources.map(async (group) => {
-        const members = projection.shows('members') ? await directory.members(group.id) : undefined;
-        return shown(groupType, groupView(group, members, call.link), projection);
-      });
-      return list(request, { ...page, resources: await Promise.all(views) });
-    })
+    .get(
+      '',
+      async ({ request }) => {
+        const call = await open(request);
+        const { groupType } = call.context.configuration;
+        const projection = projectionOf(call, groupType, ['members']);
+        const page = await directory.query(call.context, listQuery(call, groupType));
+        const views = page.resources.map(async (group) => {
+          const members = projection.shows('members')
+            ? await directory.members(call.context, group.id)
+            : undefined;
+          return shown(groupType, groupView(group, members, call.link), projection);
+        });
+        return list(request, { ...page, resources: await Promise.all(views) });
+      },
+      { detail: operations.list },
+    )
     .post(
       '',
       async ({ request }) => {
@@ -45,12 +53,16 @@ export function groups(directory: Groups, open: OpenCall) {
         );
         return answer(request, call, group, outcome === 'created' ? 201 : 200);
       },
-      raw,
+      { ...raw, detail: operations.create },
     )
-    .get('/:id', async ({ request, params }) => {
-      const call = await open(request);
-      return answer(request, call, await directory.get(call.context, toResourceId(params.id)));
-    })
+    .get(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        return answer(request, call, await directory.get(call.context, toResourceId(params.id)));
+      },
+      { detail: operations.get },
+    )
     .put(
       '/:id',
       async ({ request, params }) => {
@@ -59,7 +71,7 @@ export function groups(directory: Groups, open: OpenCall) {
         const group = await directory.replace(call.context, toResourceId(params.id), body, ifMatch(request));
         return answerToChange(request, call, group);
       },
-      raw,
+      { ...raw, detail: operations.replace },
     )
     .patch(
       '/:id',
@@ -70,20 +82,24 @@ export function groups(directory: Groups, open: OpenCall) {
         const group = await directory.patch(call.context, toResourceId(params.id), operations, options);
         return answerToChange(request, call, group);
       },
-      raw,
+      { ...raw, detail: operations.patch },
     )
-    .delete('/:id', async ({ request, params }) => {
-      const call = await open(request);
-      await directory.delete(call.context, toResourceId(params.id), ifMatch(request));
-      return noContent();
-    });
+    .delete(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        await directory.delete(call.context, toResourceId(params.id), ifMatch(request));
+        return noContent();
+      },
+      { detail: operations.delete },
+    );
 }
 
 function answerFrom(directory: Groups) {
   return async (request: Request, call: ScimCall, group: Group, status = 200): Promise<Response> => {
     const { groupType } = call.context.configuration;
     const projection = projectionOf(call, groupType);
-    const members = projection.shows('members') ? await directory.members(group.id) : undefined;
+    const members = projection.shows('members') ? await directory.members(call.context, group.id) : undefined;
     const view = groupView(group, members, call.link);
     return resource(request, { resourceType: groupType, view, projection, version: group.version }, status);
   };

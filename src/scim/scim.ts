@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Groups } from '../directory/groups.ts';
 import type { Users } from '../directory/users.ts';
 import { DomainError } from '../errors.ts';
-import { methodsOf } from '../http/routes.ts';
+import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
 import type { Configurations } from '../settings/configuration.ts';
@@ -37,7 +37,7 @@ export function scimSurface(parts: ScimParts): Surface {
   return {
     name: 'scim',
     base: scimBase,
-    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    routes: routesOf(app),
     idleTimeoutSeconds,
     async authenticate(headers) {
       const token = bearerForm.exec(headers.get('authorization') ?? '')?.[1];
@@ -69,7 +69,7 @@ function scimApp({ people, groups: directory, configurations, clock, log }: Scim
     .all('/Me', () => {
       throw new DomainError('notImplemented', 'A source is not a person: there is no /Me here.');
     });
-  const routes = app.routes.map(({ method, path }) => ({ method, path }));
+  const routes = routesOf(app);
   return app.all('/*', ({ request }) => {
     throw noRoute(methodsOf(routes, admitted(request).path));
   });

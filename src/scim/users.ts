@@ -1,27 +1,33 @@
 import { Elysia } from 'elysia';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
-import type { Users } from '../directory/users.ts';
+import { asSeenBy, type Users } from '../directory/users.ts';
 import { list, noContent, projectionOf, resource, shown } from './answer.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
 import { listQuery } from './list-query.ts';
+import { resourceOperations } from './operations.ts';
 
 const raw = { parse: 'none' } as const;
 
 /** /Users: RFC 7644 §3.3 to §3.6 over the directory's people. */
 export function users(people: Users, open: OpenCall) {
+  const operations = resourceOperations('User');
   return new Elysia({ name: 'scim.users', prefix: '/Users' })
-    .get('', async ({ request }) => {
-      const call = await open(request);
-      const { userType, personas } = call.context.configuration;
-      const projection = projectionOf(call, userType);
-      const page = await people.query(call.context, listQuery(call, userType));
-      const resources = page.resources.map((user) =>
-        shown(userType, userView(user, personas, call.link), projection),
-      );
-      return list(request, { ...page, resources });
-    })
+    .get(
+      '',
+      async ({ request }) => {
+        const call = await open(request);
+        const { userType, personas } = call.context.configuration;
+        const projection = projectionOf(call, userType);
+        const page = await people.query(call.context, listQuery(call, userType));
+        const resources = page.resources.map((user) =>
+          shown(userType, userView(asSeenBy(call.context, user), personas, call.link), projection),
+        );
+        return list(request, { ...page, resources });
+      },
+      { detail: operations.list },
+    )
     .post(
       '',
       async ({ request }) => {
@@ -34,12 +40,16 @@ export function users(people: Users, open: OpenCall) {
         );
         return answer(request, call, user, outcome === 'created' ? 201 : 200);
       },
-      raw,
+      { ...raw, detail: operations.create },
     )
-    .get('/:id', async ({ request, params }) => {
-      const call = await open(request);
-      return answer(request, call, await people.get(call.context, toResourceId(params.id)));
-    })
+    .get(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        return answer(request, call, await people.get(call.context, toResourceId(params.id)));
+      },
+      { detail: operations.get },
+    )
     .put(
       '/:id',
       async ({ request, params }) => {
@@ -48,7 +58,7 @@ export function users(people: Users, open: OpenCall) {
         const user = await people.replace(call.context, toResourceId(params.id), body, ifMatch(request));
         return answer(request, call, user);
       },
-      raw,
+      { ...raw, detail: operations.replace },
     )
     .patch(
       '/:id',
@@ -67,18 +77,22 @@ export function users(people: Users, open: OpenCall) {
         note(call, 'bare-extension-name', result.bareNames);
         return answer(request, call, user);
       },
-      raw,
+      { ...raw, detail: operations.patch },
     )
-    .delete('/:id', async ({ request, params }) => {
-      const call = await open(request);
-      await people.delete(call.context, toResourceId(params.id), ifMatch(request));
-      return noContent();
-    });
+    .delete(
+      '/:id',
+      async ({ request, params }) => {
+        const call = await open(request);
+        await people.delete(call.context, toResourceId(params.id), ifMatch(request));
+        return noContent();
+      },
+      { detail: operations.delete },
+    );
 }
 
 function answer(request: Request, call: ScimCall, user: User, status = 200): Response {
   const { userType, personas } = call.context.configuration;
-  const view = userView(user, personas, call.link);
+  const view = userView(asSeenBy(call.context, user), personas, call.link);
   const projection = projectionOf(call, userType);
   return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
 }

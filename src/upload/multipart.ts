@@ -18,7 +18,11 @@ export async function* fileOf(
   const form = readForm(stream, contentType);
   const file = await form.file;
   if (file === undefined) throw new DomainError('invalidValue', 'The form has no file; add the file to it.');
-  for await (const chunk of file) yield chunk;
+  try {
+    for await (const chunk of file) yield chunk;
+  } catch (error) {
+    throw error instanceof DomainError ? error : broken(error);
+  }
   await form.end;
 }
 

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts';
+import { routesOf } from '../http/routes.ts';
 import { admitted, type Surface } from '../http/surface.ts';
 import type { Intake } from '../imports/intake.ts';
 import type { ImportRuns } from '../imports/runs.ts';
@@ -24,7 +25,7 @@ export function uploadSurface({ intake, runs, sources, log }: UploadParts): Surf
   return {
     name: 'upload',
     base: uploadBase,
-    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    routes: routesOf(app),
     idleTimeoutSeconds,
     async authenticate(headers, { path }) {
       const sourceId = path.slice(uploadBase.length + 1).split('/')[0] ?? '';

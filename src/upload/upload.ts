@@ -1,16 +1,17 @@
 // The upload surface: a document's bytes to intake, and what is known of a run back. It holds no rule about documents.
 // It never reads a body before the gate has authenticated the source, and never holds one in memory.
-// It renders the answers of docs/upload.md; errors.ts has the table of its refusals.
+// It renders no RFC: its answers are those of openapi.ts, its refusals the table of errors.ts.
 
 import { Elysia } from 'elysia';
 import { DomainError } from '../errors.ts';
-import { methodsOf } from '../http/routes.ts';
+import { methodsOf, routesOf } from '../http/routes.ts';
 import type { Intake, Receipt } from '../imports/intake.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
 import type { Log } from '../log.ts';
 import type { GeneralSource } from '../sources/source-store.ts';
 import { documentOf } from './body.ts';
 import { toErrorResponse } from './errors.ts';
+import { importOperation, uploadOperation } from './openapi.ts';
 
 export const uploadBase = '/api/platformsync';
 
@@ -50,13 +51,17 @@ export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts
         });
         return accepted(receipt);
       },
-      raw,
+      { ...raw, detail: uploadOperation },
     )
-    .get('/:sourceId/imports/:id', async ({ request, params }) => {
-      const run = await runs.get(toRunId(params.id), sourceOf(request).id);
-      return Response.json({ ...shown(run), issues: await runs.issues(run.id, issuesShown) });
-    });
-  const routes = app.routes.map(({ method, path }) => ({ method, path }));
+    .get(
+      '/:sourceId/imports/:id',
+      async ({ request, params }) => {
+        const run = await runs.get(toRunId(params.id), sourceOf(request).id);
+        return Response.json({ ...shown(run), issues: await runs.issues(run.id, issuesShown) });
+      },
+      { detail: importOperation },
+    );
+  const routes = routesOf(app);
   return app.all('/*', ({ request }) => {
     throw noRoute(methodsOf(routes, new URL(request.url).pathname));
   });

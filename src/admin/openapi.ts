@@ -1,0 +1,208 @@
+import { type TSchema, t } from 'elysia';
+import type { ErrorKind } from '../errors.ts';
+import {
+  type Components,
+  content,
+  header,
+  type Operation,
+  type Parameter,
+  type Responses,
+  refusals,
+} from '../http/operation.ts';
+import { toErrorResponse } from './errors.ts';
+import {
+  acceptRequest,
+  accountView,
+  emptyRequest,
+  importView,
+  invitationRequest,
+  invitationView,
+  meView,
+  signInRequest,
+  sourceView,
+} from './model.ts';
+
+const json = ['application/json'];
+const kindsOfAll: readonly ErrorKind[] = [
+  'forbidden',
+  'misdirected',
+  'unavailable',
+  'internal',
+  'unauthenticated',
+];
+const kindsOfBody: readonly ErrorKind[] = [
+  'invalidSyntax',
+  'invalidValue',
+  'payloadTooLarge',
+  'unsupportedMediaType',
+];
+
+const schemas = {
+  InvitationRequest: invitationRequest,
+  AcceptRequest: acceptRequest,
+  SignInRequest: signInRequest,
+  EmptyRequest: emptyRequest,
+  Invitation: invitationView,
+  Account: accountView,
+  Me: meView,
+  SourceOverview: t.Object({ sources: t.Array(sourceView) }),
+  ImportOverview: t.Object({ imports: t.Array(importView) }),
+  AdminError: t.Object({ message: t.String() }),
+} satisfies Record<string, TSchema>;
+type SchemaName = keyof typeof schemas;
+
+interface Described {
+  readonly id: string;
+  readonly summary: string;
+  readonly body?: SchemaName;
+  readonly query?: readonly Parameter[];
+  readonly answers: Responses;
+  readonly kinds?: readonly ErrorKind[];
+  /** Whether it can be asked without a session. */
+  readonly isOpen?: boolean;
+}
+
+const ownScript: Parameter = {
+  name: 'X-Rollcall',
+  in: 'header',
+  required: true,
+  description: 'Shows that no form of another site sends the request.',
+  schema: { type: 'string', enum: ['1'] },
+};
+
+function describe({ id, summary, body, query = [], answers, kinds = [], isOpen }: Described): Operation {
+  const isChange = body !== undefined;
+  const parameters = isChange ? [ownScript, ...query] : query;
+  const all = [...kindsOfAll, ...(isChange ? kindsOfBody : []), ...kinds];
+  return {
+    operationId: id,
+    tags: ['Administration'],
+    summary,
+    ...(parameters.length > 0 ? { parameters: [...parameters] } : {}),
+    ...(isChange ? { requestBody: { required: true, content: content(body, json) } } : {}),
+    responses: { ...answers, ...refused(all) },
+    security: isOpen === true ? [] : [{ session: [] }, { sessionOnMachine: [] }],
+  };
+}
+
+function refused(kinds: readonly ErrorKind[]): Responses {
+  return refusals(kinds, { toResponse: toErrorResponse, schema: 'AdminError', mediaTypes: () => json });
+}
+
+function shows(schema: SchemaName, description: string) {
+  return { description, content: content(schema, json) };
+}
+
+const welcome = { 'Set-Cookie': header('The cookie of the new session.') };
+const farewell = { 'Set-Cookie': header('Takes the cookie of the session away.') };
+
+export const entryOperations = {
+  invitation: describe({
+    id: 'getInvitation',
+    summary: 'Look at an invitation',
+    body: 'InvitationRequest',
+    answers: { 200: shows('Invitation', 'The invitation, which is in force.') },
+    isOpen: true,
+  }),
+  accept: describe({
+    id: 'acceptInvitation',
+    summary: 'Make an account with an invitation, and sign in',
+    body: 'AcceptRequest',
+    answers: { 201: { ...shows('Account', 'The account that was made.'), headers: welcome } },
+    kinds: ['uniqueness', 'storageFull'],
+    isOpen: true,
+  }),
+  signIn: describe({
+    id: 'signIn',
+    summary: 'Sign in',
+    body: 'SignInRequest',
+    answers: { 200: { ...shows('Account', 'The account that is signed in.'), headers: welcome } },
+    kinds: ['limitExceeded', 'storageFull'],
+    isOpen: true,
+  }),
+};
+
+export const sessionOperations = {
+  me: describe({
+    id: 'getMe',
+    summary: 'Who is signed in',
+    answers: { 200: shows('Me', 'The account, and when its session ends if nothing more is asked.') },
+  }),
+  signOut: describe({
+    id: 'signOut',
+    summary: 'End this session',
+    body: 'EmptyRequest',
+    answers: { 204: { description: 'The session has ended.', headers: farewell } },
+    kinds: ['storageFull'],
+  }),
+  signOutEverywhere: describe({
+    id: 'signOutEverywhere',
+    summary: 'End every session of the account',
+    body: 'EmptyRequest',
+    answers: { 204: { description: 'All sessions of the account have ended.', headers: farewell } },
+    kinds: ['storageFull'],
+  }),
+};
+
+export const overviewOperations = {
+  sources: describe({
+    id: 'listSources',
+    summary: 'List the sources',
+    answers: { 200: shows('SourceOverview', 'All sources, without their tokens.') },
+  }),
+  imports: describe({
+    id: 'listImports',
+    summary: 'List the newest imports',
+    query: [
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'How many at most.',
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      },
+    ],
+    answers: { 200: shows('ImportOverview', 'The imports, newest first.') },
+    kinds: ['invalidValue'],
+  }),
+};
+
+/** A file of the console's page. */
+export function fileOperation(id: string, summary: string, mediaType: string): Operation {
+  return {
+    operationId: id,
+    tags: ['Console'],
+    summary,
+    responses: {
+      200: { description: 'The file.', content: { [mediaType]: {} } },
+      ...refused(['misdirected']),
+    },
+    security: [],
+  };
+}
+
+/** The shapes of the admin surfaces, and the cookie by which they know who asks. */
+export function adminComponents(): Components {
+  const published = Object.entries(schemas).map(([name, schema]) => [name, asAnswered(schema)]);
+  return {
+    schemas: Object.fromEntries(published),
+    securitySchemes: { session: cookie('__Host-rollcall'), sessionOnMachine: cookie('rollcall') },
+  };
+}
+
+/**
+ * Without what the framework adds to shapes for requests that hold numbers as texts, and without its `nullable`, which
+ * is a word of OpenAPI 3.0.
+ */
+function asAnswered(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(asAnswered);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { nullable, ...members } = schema as Record<string, unknown>;
+  const { anyOf } = members;
+  if (Array.isArray(anyOf) && anyOf[0]?.format === 'integer') return asAnswered(anyOf[1]);
+  return Object.fromEntries(Object.entries(members).map(([name, inner]) => [name, asAnswered(inner)]));
+}
+
+function cookie(name: string) {
+  const over = name.startsWith('__Host-') ? 'over HTTPS' : 'over plain HTTP on the machine itself';
+  return { type: 'apiKey', in: 'cookie', name, description: `The session of an administrator, ${over}.` };
+}

@@ -1,0 +1,182 @@
+import type { ErrorKind } from '../errors.ts';
+import {
+  content,
+  type Headers,
+  header,
+  type Operation,
+  type Parameter,
+  parameterRef,
+  type Responses,
+  refusals,
+} from '../http/operation.ts';
+import type { ResourceTypeName } from '../resource/schema.ts';
+import { toErrorResponse } from './errors.ts';
+
+const scimJson = 'application/scim+json';
+const mediaTypes = [scimJson, 'application/json'];
+
+/** Said before the surface has seen the request, and so without regard to Accept. */
+const kindsAtGate: readonly ErrorKind[] = ['unauthenticated', 'forbidden', 'misdirected', 'limitExceeded'];
+const kindsOfAll: readonly ErrorKind[] = [...kindsAtGate, 'unavailable', 'internal'];
+const kindsOfChange: readonly ErrorKind[] = ['storageFull'];
+const kindsOfBody: readonly ErrorKind[] = [
+  ...kindsOfChange,
+  'invalidSyntax',
+  'invalidValue',
+  'tooMany',
+  'uniqueness',
+  'payloadTooLarge',
+  'unsupportedMediaType',
+];
+const kindsOfPatch: readonly ErrorKind[] = ['invalidPath', 'invalidFilter', 'noTarget', 'mutability'];
+
+interface Described {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  /** Name of the shape of the body. */
+  readonly body?: string;
+  readonly answers: Responses;
+  /** Refusals besides those that every request can meet. */
+  readonly kinds?: readonly ErrorKind[];
+}
+
+function describe({ id, tag, summary, description, parameters, body, answers, kinds = [] }: Described) {
+  const refused = refusals([...kindsOfAll, ...kinds], {
+    toResponse: toErrorResponse,
+    schema: 'ScimError',
+    mediaTypes: (kind) => (kindsAtGate.includes(kind) && !kinds.includes(kind) ? [scimJson] : mediaTypes),
+  });
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters: [...parameters] }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, mediaTypes) } }),
+    responses: { ...answers, ...refused },
+    security: [{ scimToken: [] }],
+  } satisfies Operation;
+}
+
+function shows(schema: string, description: string, headers?: Headers) {
+  return {
+    description,
+    content: content(schema, mediaTypes),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+const eTag = { ETag: header('Version of the resource, as in meta.version.') };
+const location = { ...eTag, Location: header('Address of the resource, as in meta.location.') };
+const projection = [parameterRef('Attributes'), parameterRef('ExcludedAttributes')];
+const page = [parameterRef('Filter'), parameterRef('StartIndex'), parameterRef('Count')];
+const one = [parameterRef('ResourceId'), ...projection];
+const oneToChange = [...one, parameterRef('IfMatch')];
+const notModified = { description: 'The resource has a version that If-None-Match names.', headers: eTag };
+const nothing = { description: 'The resource is gone.' };
+
+/** The six operations on one type of resource (RFC 7644 §3.3 to §3.6). */
+export function resourceOperations(name: ResourceTypeName) {
+  const tag = `${name}s`;
+  const noun = name.toLowerCase();
+  const current = shows(name, `The ${noun} as it is now.`, eTag);
+  const changed: Responses =
+    name === 'User' ? { 200: current } : { 200: current, 204: { ...tooLargeToShow, headers: eTag } };
+  return {
+    list: describe({
+      id: `list${tag}`,
+      tag,
+      summary: `List or find ${noun}s`,
+      ...(name === 'Group' ? { description: 'Members are shown when `attributes` names them.' } : {}),
+      parameters: [...page, ...projection],
+      answers: { 200: shows(`${name}List`, 'A page of the list, in the order of ids.') },
+      kinds: ['invalidFilter', 'invalidPath', 'invalidValue', 'tooMany'],
+    }),
+    create: describe({
+      id: `create${name}`,
+      tag,
+      summary: `Create a ${noun}`,
+      description: `A ${noun} that is there already is taken over, shown or refused, as the source is set.`,
+      parameters: projection,
+      body: `${name}Request`,
+      answers: {
+        200: shows(name, `The ${noun} that was there already.`, location),
+        201: shows(name, `The ${noun} that was created.`, location),
+      },
+      kinds: kindsOfBody,
+    }),
+    get: describe({
+      id: `get${name}`,
+      tag,
+      summary: `Get a ${noun}`,
+      parameters: [...one, parameterRef('IfNoneMatch')],
+      answers: { 200: current, 304: notModified },
+      kinds: ['notFound'],
+    }),
+    replace: describe({
+      id: `replace${name}`,
+      tag,
+      summary: `Replace what can be written of a ${noun}`,
+      parameters: oneToChange,
+      body: `${name}Request`,
+      answers: changed,
+      kinds: [...kindsOfBody, 'notFound', 'versionMismatch'],
+    }),
+    patch: describe({
+      id: `patch${name}`,
+      tag,
+      summary: `Change parts of a ${noun}: all operations or none`,
+      parameters: oneToChange,
+      body: 'PatchOp',
+      answers: changed,
+      kinds: [...kindsOfBody, ...kindsOfPatch, 'notFound', 'versionMismatch'],
+    }),
+    delete: describe({
+      id: `delete${name}`,
+      tag,
+      summary: name === 'User' ? 'Archive a user' : 'Delete a group',
+      parameters: [parameterRef('ResourceId'), parameterRef('IfMatch')],
+      answers: { 204: nothing },
+      kinds: [...kindsOfChange, 'notFound', 'versionMismatch'],
+    }),
+  };
+}
+
+const tooLargeToShow = {
+  description: 'Done. The group has too many members to be shown after every change.',
+};
+
+function described(id: string, summary: string, schema: string, parameters: readonly Parameter[] = []) {
+  return describe({
+    id,
+    tag: 'Discovery',
+    summary,
+    parameters,
+    answers: { 200: shows(schema, 'As the service is configured now.') },
+    kinds: parameters.length > 0 ? ['forbidden', 'notFound'] : ['forbidden'],
+  });
+}
+
+function nameParameter(name: string, description: string): Parameter {
+  return { name, in: 'path', required: true, description, schema: { type: 'string' } };
+}
+
+/** RFC 7644 §4. */
+export const discoveryOperations = {
+  serviceProviderConfig: described(
+    'getServiceProviderConfig',
+    'What the service can do',
+    'ServiceProviderConfig',
+  ),
+  resourceTypes: described('listResourceTypes', 'List the types of resources', 'ResourceTypeList'),
+  resourceType: described('getResourceType', 'Get a type of resources', 'ResourceType', [
+    nameParameter('name', 'User or Group.'),
+  ]),
+  schemas: described('listSchemas', 'List the schemas', 'SchemaList'),
+  schema: described('getSchema', 'Get a schema', 'Schema', [
+    nameParameter('urn', 'URN of the schema; letter case is ignored.'),
+  ]),
+};
