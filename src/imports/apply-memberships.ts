@@ -1,5 +1,5 @@
 import type { DirectoryContext } from '../directory/context.ts';
-import { touchGroup } from '../directory/pending-effects-store.ts';
+import { touchGroups } from '../directory/pending-effects-store.ts';
 import { changeMembers } from '../directory/save-group.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
@@ -41,9 +41,11 @@ export async function applyMemberships(
         changeOf(groupId).leave.push(id);
     }
   }
+  const changed: number[] = [];
   for (const groupId of [...changes.keys()].toSorted((a, b) => a - b)) {
-    await changeGroup(tx, context, groupId, changeOf(groupId));
+    if (await changeGroup(tx, context, groupId, changeOf(groupId))) changed.push(groupId);
   }
+  await touchGroups(tx, changed, context.now);
 }
 
 function wantedIds({ payload }: UserRow, firstGroupId: number): ReadonlySet<number> {
@@ -51,15 +53,14 @@ function wantedIds({ payload }: UserRow, firstGroupId: number): ReadonlySet<numb
   return new Set(numbers.map((number) => (number < 0 ? firstGroupId - 1 - number : number)));
 }
 
-async function changeGroup(
+function changeGroup(
   tx: Tx,
   context: DirectoryContext,
   groupId: number,
   { join, leave }: { readonly join: readonly number[]; readonly leave: readonly number[] },
-): Promise<void> {
-  const hasChanged = await changeMembers(tx, context, groupId, [
+): Promise<boolean> {
+  return changeMembers(tx, context, groupId, [
     ...(join.length > 0 ? [{ action: 'add' as const, values: join.map(String) }] : []),
     ...(leave.length > 0 ? [{ action: 'remove' as const, values: leave.map(String) }] : []),
   ]);
-  if (hasChanged) await touchGroup(tx, groupId, context.now);
 }

@@ -7,7 +7,7 @@ import type { Tx } from '../storage/database.ts';
 import { type Application, contextOf } from './application.ts';
 import { applyMemberships } from './apply-memberships.ts';
 import { addCounts, type Counts, type Issue, noCounts } from './imports.ts';
-import { findManagers, type ManagerLookup } from './manager-lookup.ts';
+import { findManagersById, type ManagerLookup } from './manager-lookup.ts';
 import { moveRows, type PlanRow, settleRow } from './plan-store.ts';
 import type { UserPayload } from './plan-users.ts';
 import { applyProfileChange } from './profile-change.ts';
@@ -42,7 +42,7 @@ async function applyUsers(
   const ending = live.filter(({ row }) => row.action === 'archive');
   for (const { before } of ending) if (before !== undefined) await archiveUser(tx, context, before);
   const saving = live.filter(({ row }) => row.action !== 'archive');
-  const managers = await findManagers(application, tx, context, saving);
+  const managers = await findManagersById(application, tx, saving);
   const changes = saving.map((user) => toChange(application, user, managers));
   if (isChain) await parkUserNames(tx, changes.flatMap(renamedId));
   const saved = await saveUsers(tx, context, changes);

@@ -5,6 +5,7 @@ import type { Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import { findPlannedRecords, type PlannedRecord } from './plan-store.ts';
 import type { UserPayload } from './plan-users.ts';
+import type { Run } from './run-store.ts';
 
 /** The managers that a batch of records names. */
 export interface ManagerLookup {
@@ -15,17 +16,34 @@ export interface ManagerLookup {
   outcomeFor(payload: UserPayload): ManagerOutcome;
 }
 
+type Named = readonly { readonly payload: UserPayload }[];
+
 /**
- * A manager is first an `@id` of the source: of this file, whose people have their ids already even if they come
- * later, or of an earlier one. Then the rules that hold for SCIM apply.
+ * Managers given by an `@id` of the source: of this file, whose people have their ids already even if they come later,
+ * or of an earlier one. Others stay open until everyone is written, so that nothing depends on the size of batches.
  */
+export async function findManagersById({ run }: Application, tx: Tx, users: Named): Promise<ManagerLookup> {
+  return lookup(await findById(run, tx, valuesOf(users)), new Map());
+}
+
+/** Managers given by an `@id`, else by the rules that hold for SCIM. */
 export async function findManagers(
   { run }: Application,
   tx: Tx,
   context: DirectoryContext,
-  users: readonly { readonly payload: UserPayload }[],
+  users: Named,
 ): Promise<ManagerLookup> {
-  const values = [...new Set(users.flatMap(({ payload }) => payload.manager ?? []))];
+  const values = valuesOf(users);
+  const found = await findById(run, tx, values);
+  const open = values.filter((value) => !found.has(value));
+  return lookup(found, open.length === 0 ? new Map() : await resolveManagers(tx, context, open));
+}
+
+function valuesOf(users: Named): string[] {
+  return [...new Set(users.flatMap(({ payload }) => payload.manager ?? []))];
+}
+
+async function findById(run: Run, tx: Tx, values: readonly string[]): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const record of await findPlannedRecords(tx, run.id, values)) {
     const id = plannedId(record, run.firstUserId);
@@ -35,9 +53,7 @@ export async function findManagers(
   for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
     found.set(link.external_id, link.resource_id);
   }
-  const open = unplanned.filter((value) => !found.has(value));
-  const outcomes = open.length === 0 ? new Map() : await resolveManagers(tx, context, open);
-  return lookup(found, outcomes);
+  return found;
 }
 
 function lookup(

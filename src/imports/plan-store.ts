@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { ImportPlanTable } from '../storage/schema.ts';
@@ -21,17 +22,28 @@ export type PlanAction =
   | 'issue'
   | 'failed';
 
-const rowsInStatement = 100;
-
-/** All rows of a statement must be complete, so that its text is always the same and is prepared once. */
-export async function insertPlanRows(tx: Tx, rows: readonly NewPlanRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += rowsInStatement) {
-    await tx
-      .insertInto('import_plan')
-      .values(rows.slice(start, start + rowsInStatement))
-      .execute();
-  }
-}
+/** Adds rows to the plan; every row says all columns. */
+export const insertPlanRows: (tx: Tx, rows: readonly NewPlanRow[]) => Promise<void> = bulkInsert(
+  'import_plan',
+  [
+    'run_id',
+    'seq',
+    'kind',
+    'record_id',
+    'line',
+    'action',
+    'phase',
+    'resource_id',
+    'ordinal',
+    'name_key',
+    'chain',
+    'former_id',
+    'payload',
+    'sealed_password',
+    'changed',
+    'digest',
+  ],
+);
 
 const deletedAtOnce = 5_000;
 
@@ -142,7 +154,7 @@ export async function findRowsOfUsers(db: Reader, runId: number, userIds: readon
   if (userIds.length === 0) return [];
   return db
     .selectFrom('import_plan')
-    .select(['seq', 'resource_id', 'name_key', 'phase', 'record_id'])
+    .select(['seq', 'resource_id', 'name_key', 'phase', 'action'])
     .where('run_id', '=', runId)
     .where('kind', '=', 'user')
     .where('resource_id', 'in', inNumbers(db, JSON.stringify(userIds)))

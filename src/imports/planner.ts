@@ -246,10 +246,10 @@ function warningsOf(users: UserPlan): string[] {
   const fields = [...users.unknownFields].slice(0, fieldsNamed);
   const named = fields.map(
     ([id, count]) =>
-      `The additional field "${id.slice(0, 100)}" is not configured; its value in ${count} records is left out.`,
+      `The additional field "${id.slice(0, 100)}" is not configured; it is left out (records that have it: ${count}).`,
   );
   const { foreignStates } = users;
   if (foreignStates === 0) return named;
-  const foreign = `${foreignStates} users belong to another source; "active" of this file does not apply to them.`;
+  const foreign = `"active" of this file does not apply to users who belong to another source (${foreignStates} of them differ).`;
   return [...named, foreign];
 }

@@ -66,7 +66,7 @@ export class Processor {
 
   /** Stops at the next row border and resolves once the run is let go of; another processor can continue it. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Stopped());
+    this.#stop.abort();
     this.#wake?.();
     await this.#loop;
   }
@@ -129,12 +129,12 @@ export class Processor {
     const writer = new RunWriter(this.#parts.database, this.#parts.clock, run);
     try {
       await this.#advance(run, writer, signal, log);
-      await this.#tidy(run);
-      return true;
     } catch (error) {
-      await this.#giveUp(run, writer, error, log);
+      await this.#giveUp(run, writer, { error, signal, log });
       return false;
     }
+    await this.#tidy(run, log);
+    return true;
   }
 
   async #advance(run: Run, writer: RunWriter, signal: AbortSignal, log: Log): Promise<void> {
@@ -161,23 +161,29 @@ export class Processor {
     log.info({ status, counts: writer.progress.counts }, 'import completed');
   }
 
-  async #tidy(run: Run): Promise<void> {
-    const { archiveRunsKept } = (await this.#parts.configurations.current()).settings;
-    await tidySettled(this.#parts);
-    await retainArchives(this.#parts, run.sourceId, archiveRunsKept);
+  /** What fails here is done again after a later run: this one is over all the same. */
+  async #tidy(run: Run, log: Log): Promise<void> {
+    try {
+      const { archiveRunsKept } = (await this.#parts.configurations.current()).settings;
+      await tidySettled(this.#parts);
+      await retainArchives(this.#parts, run.sourceId, archiveRunsKept);
+    } catch (error) {
+      log.warn({ err: error }, 'documents of imports that are over could not be tidied');
+    }
   }
 
-  async #giveUp(run: Run, writer: RunWriter, error: unknown, log: Log): Promise<void> {
+  async #giveUp(run: Run, writer: RunWriter, { error, signal, log }: Trouble): Promise<void> {
     if (error instanceof LeaseLost) {
       log.warn({}, 'import was taken over or ended by someone else');
-    } else if (error instanceof Stopped) {
+    } else if (signal.aborted) {
       await this.#release(run, writer, undefined);
     } else if (isStorageTrouble(error)) {
       log.error({ err: error }, 'import interrupted; it will be continued');
       await this.#release(run, writer, run.attempts + 1);
     } else {
       log.error({ err: error }, 'import failed');
-      await this.#fail(writer, error);
+      await this.#fail(run, writer, error);
+      await this.#tidy(run, log);
     }
   }
 
@@ -195,25 +201,35 @@ export class Processor {
     }
   }
 
-  async #fail(writer: RunWriter, error: unknown): Promise<void> {
-    const message =
-      error instanceof DomainError
-        ? error.detail
-        : error instanceof XmlError
-          ? `The document cannot be read: ${error.message} (line ${error.line})`
-          : 'The import failed inside the service; its log says why.';
-    await writer.update(async () => ({
-      ...settled('failed', timestamp(this.#parts.clock)),
-      message,
-    }));
-    await tidySettled(this.#parts);
+  async #fail(run: Run, writer: RunWriter, error: unknown): Promise<void> {
+    const message = failureOf(error);
+    const now = timestamp(this.#parts.clock);
+    try {
+      await writer.update(async () => ({ ...settled('failed', now), message }));
+    } catch (another) {
+      this.#parts.log.warn({ runId: run.id, err: another }, 'import could not be marked as failed');
+    }
   }
 }
 
-/** The processor is to stop; its run stays as it is. */
-class Stopped extends Error {}
+interface Trouble {
+  readonly error: unknown;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
 
+function failureOf(error: unknown): string {
+  if (error instanceof DomainError) return error.detail;
+  if (error instanceof XmlError)
+    return `The document cannot be read: ${error.message} (line ${error.line}, column ${error.column})`;
+  return 'The import failed inside the service; its log says why.';
+}
+
+/** Nothing is wrong with the document: the same will go well later. */
 function isStorageTrouble(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code;
+  // Serialization failure and deadlock, which `Database.write` has tried to get past already.
+  if (code === '40001' || code === '40P01') return true;
   const known = toStorageError(error);
   return known instanceof DomainError && (known.kind === 'unavailable' || known.kind === 'storageFull');
 }

@@ -330,8 +330,8 @@ export async function moveRun(
 ): Promise<boolean> {
   const row = await tx
     .updateTable('import_run')
-    .set(change)
-    .set((value) => ({ fence: value('fence', '+', 1), lease_owner: null, lease_until: null }))
+    .set({ ...change, lease_owner: null, lease_until: null })
+    .set((value) => ({ fence: value('fence', '+', 1) }))
     .where('id', '=', id)
     .where('status', 'in', [...from])
     .returning('id')

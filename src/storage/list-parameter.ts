@@ -17,6 +17,7 @@ export function inTexts(db: Kysely<Tables>, parameter: unknown): RawBuilder<stri
     : sql`(select value from json_each(${parameter}))`;
 }
 
-function isPostgres(db: Kysely<Tables>): boolean {
+/** For what the engines do differently within a query. */
+export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }

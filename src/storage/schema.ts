@@ -100,7 +100,10 @@ export interface PendingReferenceTable {
   kind: 'member' | 'manager';
   /** The group that waits for a member, or the user who waits for a manager. */
   resource_id: number;
+  /** As the source wrote it: compared exactly with external ids. */
   reference: string;
+  /** Its canonical key: compared with userName and email. */
+  reference_key: string;
   created: string;
 }
 

@@ -62,11 +62,13 @@ class SqliteDatabase implements Database {
   readonly migrator: Kysely<unknown>;
   readonly #writer: Kysely<Tables>;
   readonly #queue: WriteQueue;
+  readonly #connections: readonly Sqlite[];
 
   constructor(writer: Sqlite, reader: Sqlite, options: SqliteOptions) {
     this.read = new Kysely<Tables>({ dialect: dialectOn(reader) });
     this.#writer = new Kysely<Tables>({ dialect: dialectOn(writer) });
     this.migrator = this.#writer as unknown as Kysely<unknown>;
+    this.#connections = [reader, writer];
     const control = new SqliteTransactions(writer, options);
     this.#queue = new WriteQueue(control, options.onFatal ?? (() => undefined));
   }
@@ -87,6 +89,8 @@ class SqliteDatabase implements Database {
     await this.#queue.close();
     await this.read.destroy();
     await this.#writer.destroy();
+    // Kysely lets go of a connection only if it has ever used it.
+    for (const connection of this.#connections) connection.close();
   }
 }
 

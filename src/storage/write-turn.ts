@@ -42,7 +42,7 @@ export class TurnLender {
     try {
       await this.#database.lendTurn(() => this.#hold());
     } catch {
-      // The queue is full or closing: the borrower goes on waiting, and ends with this process.
+      // The queue is closing: the borrower goes on waiting, and ends with this process.
     }
   }
 

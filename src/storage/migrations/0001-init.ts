@@ -132,6 +132,7 @@ async function createDirectory({ integer, table, numbered }: Make): Promise<void
       .addColumn('kind', 'text', required)
       .addColumn('resource_id', integer, required)
       .addColumn('reference', 'text', required)
+      .addColumn('reference_key', 'text', required)
       .addColumn('created', 'text', required),
     numbered('persona')
       .addColumn('name', 'text', required)
@@ -270,7 +271,7 @@ async function createIndexes(db: Db): Promise<void> {
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
     ['group_name', 'group_', ['display_name_key']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
-    ['pending_reference_text', 'pending_reference', ['source_id', 'reference']],
+    ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
     ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],
     ['journal_resource', 'journal', ['resource_type', 'resource_id', 'seq']],
     ['import_run_source', 'import_run', ['source_id', 'id']],

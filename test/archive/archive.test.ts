@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DocumentStore } from '../../src/archive/archive.ts';
+
+function openFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'rollcall-archive-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield new TextEncoder().encode(text);
+}
+
+const options = { sourceId: 7, bytesMax: 100 };
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('spool', () => {
+  test('writes a private file and tells its length and SHA-256', async () => {
+    using folder = openFolder();
+    const spooled = await new DocumentStore(folder.path).spool(chunks('ab', 'c'), options);
+    expect(spooled).toMatchObject({
+      bytes: 3,
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    });
+    expect(spooled.name).toMatch(/^7-[0-9a-f]{32}$/);
+    expect(await Bun.file(spooled.path).text()).toBe('abc');
+    expect(modeOf(spooled.path)).toBe(0o600);
+    expect(modeOf(join(folder.path, 'drop'))).toBe(0o700);
+  });
+
+  test('takes a document of exactly the longest length', async () => {
+    using folder = openFolder();
+    const spooled = await new DocumentStore(folder.path).spool(chunks('x'.repeat(100)), options);
+    expect(spooled.bytes).toBe(100);
+  });
+
+  test('refuses a longer one with payloadTooLarge and leaves nothing', async () => {
+    using folder = openFolder();
+    const spooling = new DocumentStore(folder.path).spool(chunks('x'.repeat(100), 'y'), options);
+    await expect(spooling).rejects.toMatchObject({ kind: 'payloadTooLarge' });
+    expect(readdirSync(join(folder.path, 'drop'))).toEqual([]);
+  });
+
+  test('leaves nothing of a stream that breaks off', async () => {
+    using folder = openFolder();
+    async function* broken() {
+      yield* chunks('begin');
+      throw new Error('connection lost');
+    }
+    await expect(new DocumentStore(folder.path).spool(broken(), options)).rejects.toThrow('connection lost');
+    expect(readdirSync(join(folder.path, 'drop'))).toEqual([]);
+  });
+
+  test('does not follow a link that stands in place of the folder', async () => {
+    using folder = openFolder();
+    using elsewhere = openFolder();
+    symlinkSync(elsewhere.path, join(folder.path, 'drop'));
+    await expect(new DocumentStore(folder.path).spool(chunks('abc'), options)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(readdirSync(elsewhere.path)).toEqual([]);
+  });
+});
+
+describe('accept', () => {
+  test('moves both files to their lasting places, private', async () => {
+    using folder = openFolder();
+    const store = new DocumentStore(folder.path);
+    const spooled = await store.spool(chunks('abc'), options);
+    writeFileSync(spooled.maskedPath, 'masked', { mode: 0o600 });
+    const { document, archive } = await store.accept(spooled, 7);
+    expect(document).toBe(`${spooled.name}.xml`);
+    expect(archive).toBe(`7/${spooled.name}.xml.gz`);
+    expect(readdirSync(join(folder.path, 'drop'))).toEqual([document]);
+    expect(modeOf(join(folder.path, 'archive', archive))).toBe(0o600);
+    expect(modeOf(join(folder.path, 'archive', '7'))).toBe(0o700);
+    const bytes: Uint8Array[] = [];
+    for await (const chunk of store.read(document)) bytes.push(chunk);
+    expect(Buffer.concat(bytes).toString()).toBe('abc');
+  });
+
+  test('leaves neither file when one of them is not there', async () => {
+    using folder = openFolder();
+    const store = new DocumentStore(folder.path);
+    const spooled = await store.spool(chunks('abc'), options);
+    await expect(store.accept(spooled, 7)).rejects.toThrow('ENOENT');
+    expect(readdirSync(join(folder.path, 'drop'))).toEqual([]);
+    expect(readdirSync(join(folder.path, 'archive', '7'))).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  test.each([
+    '../secret.key',
+    '/etc/passwd',
+    '7-x.xml',
+    'CON',
+    '',
+    '7-../../x.xml',
+    `7-${'a'.repeat(32)}.xml\0`,
+  ])('of other forms than its own are never opened: %j', async (name) => {
+    using folder = openFolder();
+    const store = new DocumentStore(folder.path);
+    expect(() => store.read(name)).toThrow('not the name');
+    expect(() => store.readArchive(name)).toThrow('not the name');
+    await expect(store.removeArchive(name)).rejects.toThrow('not the name');
+  });
+});
+
+describe('sweep', () => {
+  test('removes old files that nobody needs', async () => {
+    using folder = openFolder();
+    mkdirSync(join(folder.path, 'drop'));
+    for (const name of ['old', 'needed', 'young']) writeFileSync(join(folder.path, 'drop', name), 'x');
+    for (const name of ['old', 'needed']) utimesSync(join(folder.path, 'drop', name), 0, 0);
+    const removed = await new DocumentStore(folder.path).sweep(
+      new Date(1_000_000),
+      (name) => name === 'needed',
+    );
+    expect(removed).toBe(1);
+    expect(readdirSync(join(folder.path, 'drop')).toSorted()).toEqual(['needed', 'young']);
+  });
+});

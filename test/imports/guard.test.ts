@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test';
+import { type GuardNumbers, guardReason } from '../../src/imports/guard.ts';
+
+const limits = { guardPercent: 15, guardMinimum: 10, guardShrinkPercent: 30, guardErrorPercent: 10 };
+const calm: GuardNumbers = { activeUsers: 100, ending: 0, records: 100, recordsInError: 0, lastUsers: 100 };
+
+describe('guardReason', () => {
+  const held: readonly (readonly [string, Partial<GuardNumbers>])[] = [
+    ['ten of few users end', { activeUsers: 20, ending: 10 }],
+    ['fifteen per cent of many users end', { activeUsers: 1_000, ending: 150 }],
+    ['a file has thirty per cent fewer users', { records: 70 }],
+    ['more than ten per cent of records are in error', { recordsInError: 11 }],
+  ];
+  test.each(held)('speaks when %s', (_what, numbers) => {
+    expect(guardReason({ ...calm, ...numbers }, limits)).toStartWith('The import waits for approval: ');
+  });
+
+  const passed: readonly (readonly [string, Partial<GuardNumbers>])[] = [
+    ['nothing ends', {}],
+    ['nine of few users end', { activeUsers: 20, ending: 9 }],
+    ['fewer than fifteen per cent of many end', { activeUsers: 1_000, ending: 149 }],
+    ['a file has twenty-nine per cent fewer users', { records: 71 }],
+    ['there is no earlier full file', { records: 1, lastUsers: undefined }],
+    ['exactly ten per cent of records are in error', { recordsInError: 10 }],
+    ['a first file creates everybody', { activeUsers: 0, records: 50_000, lastUsers: undefined }],
+  ];
+  test.each(passed)('is silent when %s', (_what, numbers) => {
+    expect(guardReason({ ...calm, ...numbers }, limits)).toBeUndefined();
+  });
+
+  test('is silent about a run that ends nobody, even without any minimum', () => {
+    expect(guardReason(calm, { ...limits, guardMinimum: 0, guardPercent: 0 })).toBeUndefined();
+  });
+
+  test('names every reason with its numbers', () => {
+    const reason = guardReason(
+      { activeUsers: 100, ending: 40, records: 50, recordsInError: 6, lastUsers: 90 },
+      limits,
+    );
+    expect(reason).toBe(
+      'The import waits for approval: it would disable or archive 40 of 100 active users (limit 15); the file has 50 users, the last one had 90 (limit 30 % fewer); 6 of 50 records are in error (limit 10 %).',
+    );
+  });
+});
