@@ -41,7 +41,8 @@ export async function importDocument(call: Call): Promise<Answer> {
     const text = `The file is the one that run ${receipt.importId} has imported; --force imports it again.`;
     return { value: receipt, text };
   }
-  return answerWith(await work.finish(receipt.importId), work.runs);
+  // Awaited here: the services are closed as soon as this function has its value.
+  return await answerWith(await work.finish(receipt.importId), work.runs);
 }
 
 function requireGeneral(source: { readonly kind: string; readonly name: string; readonly active: boolean }) {

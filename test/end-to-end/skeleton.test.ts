@@ -5,6 +5,7 @@ import { readConversations } from '../conformance/exchange.ts';
 import { replay } from '../conformance/replay.ts';
 import { type Installation, install, type Server } from '../support/executable.ts';
 import { generateProfileXml } from '../support/generate-profile-xml.ts';
+import { createPostgresDatabase, postgresUrl } from '../support/postgres.ts';
 import { type Door, dumpDirectory, get, readAll } from './directory-dump.ts';
 
 const enterpriseUrn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -174,6 +175,27 @@ describe('rollcall, compiled, in an empty folder', () => {
     expect(await other.stop()).toBe(0);
   });
 });
+
+for (const url of [postgresUrl()].filter((known) => known !== undefined)) {
+  test('rollcall, compiled, serves and imports on PostgreSQL', async () => {
+    using installation = install();
+    await using place = await createPostgresDatabase(url);
+    const settings = ['--data', installation.data('data'), '--database', place.url];
+    await using server = await installation.serve(...settings);
+    const create = <T>(kind: string, name: string) =>
+      installation.runJson<T>('source', 'create', '--kind', kind, '--name', name, ...settings);
+    const hr = await create<GeneralSource>('general', 'HR');
+    const scim = await create<ScimSource>('scim', 'Reader');
+    const { answer } = await upload(server, hr, sample('full.xml', hr, 'HR'));
+    expect(await finished(server, hr, answer.importId)).toMatchObject({ counts: { created: 12 } });
+    expect(await readAll(door(server, scim), 'Users')).toHaveLength(12);
+    const file = join(installation.folder, 'delta.xml');
+    await Bun.write(file, sample('delta.xml', hr, 'HR'));
+    const run = await installation.runJson<Run>('import', file, '--source', 'HR', ...settings);
+    expect(run.status).toStartWith('completed');
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+}
 
 function filesWith(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
