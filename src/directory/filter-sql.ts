@@ -60,6 +60,14 @@ const membersOfGroup = (): Place => ({
     sql<SqlBool>`exists (select 1 from membership as theirs where theirs.group_id = group_.id and ${condition})`,
 });
 
+/** A user whose manager has been archived has none. */
+const manager = (): Place => ({
+  column: sql.ref('user.manager_id'),
+  type: 'number',
+  within: (condition) => sql<SqlBool>`(${condition} and exists (select 1 from "user" as boss
+    where boss.id = "user".manager_id and boss.state <> 'archived'))`,
+});
+
 /** A closed map: no attribute name of a client ever becomes SQL. Keys are the paths of RFC 7644 §3.10. */
 const userPlaces: Places = {
   id: column('user.id', 'number'),
@@ -73,7 +81,7 @@ const userPlaces: Places = {
   'emails.value': emails,
   'groups.value': groupsOfUser,
   [`${enterpriseUserUrn}:employeeNumber`]: column('user.employee_number_key'),
-  [`${enterpriseUserUrn}:manager.value`]: column('user.manager_id', 'number'),
+  [`${enterpriseUserUrn}:manager.value`]: manager,
 };
 
 const groupPlaces: Places = {
@@ -104,7 +112,8 @@ function compile(filter: ResolvedFilter, places: Places, scope: FilterScope): Co
       return present(placeOf(filter.target, places, scope));
     case 'not': {
       const inner = compile(filter.filter, places, scope);
-      return inner && sql<SqlBool>`not ${inner}`;
+      // SQL's third truth value, of a comparison with nothing, is simply "no" in a filter.
+      return inner && sql<SqlBool>`((${inner}) is not true)`;
     }
     case 'and':
     case 'or':
@@ -195,7 +204,10 @@ function textComparison(
 ): Condition | undefined {
   switch (operator) {
     case 'co':
-      return sql<SqlBool>`replace(${left}, ${key}, '') <> ${left}`;
+      // Every text contains the empty one; replacing that would change nothing.
+      return key === ''
+        ? sql<SqlBool>`${left} is not null`
+        : sql<SqlBool>`replace(${left}, ${key}, '') <> ${left}`;
     case 'sw':
       return sql<SqlBool>`substr(${left}, 1, length(${text(key)})) = ${key}`;
     case 'ew':

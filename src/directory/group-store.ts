@@ -130,6 +130,16 @@ export async function updateGroup(tx: Tx, update: GroupUpdate): Promise<boolean>
   return (await updateById(tx, update)).length === 1;
 }
 
+/** A group that nobody owns is the source's from now on. */
+export async function adoptGroup(tx: Tx, id: number, sourceId: number): Promise<void> {
+  await tx
+    .updateTable('group_')
+    .set({ owner_source_id: sourceId })
+    .where('id', '=', id)
+    .where('owner_source_id', 'is', null)
+    .execute();
+}
+
 export async function markDeleted(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
   await tx
     .updateTable('group_')

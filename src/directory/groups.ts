@@ -4,10 +4,12 @@ import type { PatchOptions } from '../resource/patch.ts';
 import { splitMembers, takeMembers } from '../resource/patch-members.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
 import type { ScimObject } from '../resource/value.ts';
+import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
+import { lockRows } from '../storage/row-lock.ts';
 import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { groupListing } from './group-listing.ts';
-import { type Group, markDeleted, selectGroups } from './group-store.ts';
+import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingGroup } from './match.ts';
 import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
@@ -37,8 +39,10 @@ export class Groups {
     return queryList(this.#database, context, query, groupListing);
   }
 
-  members(id: number): Promise<Member[]> {
-    return listMembers(this.#database.read, id);
+  /** Those of the group's members whom the source may see, in the order of their ids. */
+  async members(context: DirectoryContext, id: number): Promise<Member[]> {
+    const members = await listMembers(this.#database.read, id);
+    return members.filter((member) => isVisible(context, member));
   }
 
   countMembers(id: number): Promise<number> {
@@ -53,6 +57,7 @@ export class Groups {
   /** PUT: `members` left out empties the group, as RFC 7644 §3.5.1 has it for every attribute. */
   replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<Group> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'group_', [id]);
       const before = await getGroup(tx, context, id);
       requireVersion(before.version, ifMatch);
       const { document, members } = takeMembers(context.configuration.groupType, body);
@@ -71,6 +76,7 @@ export class Groups {
     options: PatchOptions & { readonly ifMatch?: string | undefined },
   ): Promise<Group> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'group_', [id]);
       const before = await getGroup(tx, context, id);
       requireVersion(before.version, options.ifMatch);
       const { groupType } = context.configuration;
@@ -86,6 +92,7 @@ export class Groups {
   /** DELETE removes the group and all its memberships, for good (service-description.md §3). */
   delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'group_', [id]);
       const group = await getGroup(tx, context, id);
       requireVersion(group.version, ifMatch);
       await touchUsersOfPrimaryGroup(tx, id, context.now);
@@ -117,14 +124,16 @@ async function createOrMatch(
     await changeMembers(tx, context, id, add);
     return { outcome: 'created', resource: await getGroup(tx, context, id) };
   }
+  await lockRows(tx, 'group_', [matched]);
   const [before] = await selectGroups(tx, [matched], context.sourceId);
-  if (before === undefined) throw notFound(matched);
+  if (before === undefined) throw new StaleRead(`The group ${matched}`);
   if (onMatch === 'reject' || !isAdoptable(context, before)) {
     throw new DomainError('uniqueness', 'The group exists already; update it instead of creating it.');
   }
   if (onMatch === 'merge') {
     const next = mergeResource(context.configuration.groupType, before.resource, document);
     await updateGroupTo(tx, context, before, { next, members: add });
+    if (context.sourceId !== null) await adoptGroup(tx, matched, context.sourceId);
   }
   const [after] = await selectGroups(tx, [matched], context.sourceId);
   return { outcome: 'matched', resource: after ?? before };

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import { equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Tx } from '../storage/database.ts';
 import type { JournalTable, ResourceTypeName } from '../storage/schema.ts';
 import type { DirectoryContext } from './context.ts';
@@ -24,7 +25,18 @@ export interface JournalEntry {
   readonly after?: ScimObject;
 }
 
-const rowsInStatementMax = 100;
+const insertRows = bulkInsert('journal', [
+  'time',
+  'actor_kind',
+  'actor_id',
+  'request_id',
+  'run_id',
+  'resource_type',
+  'resource_id',
+  'action',
+  'before',
+  'after',
+]);
 
 /** Appends what has changed, in the transaction that changes it: both are there afterwards, or neither. */
 export async function appendJournal(
@@ -32,13 +44,10 @@ export async function appendJournal(
   context: DirectoryContext,
   entries: readonly JournalEntry[],
 ): Promise<void> {
-  const rows = entries.map((entry) => toRow(context, entry));
-  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
-    await tx
-      .insertInto('journal')
-      .values(rows.slice(start, start + rowsInStatementMax))
-      .execute();
-  }
+  await insertRows(
+    tx,
+    entries.map((entry) => toRow(context, entry)),
+  );
 }
 
 function toRow(context: DirectoryContext, entry: JournalEntry): Insertable<JournalTable> {

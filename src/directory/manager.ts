@@ -1,7 +1,7 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { Reader } from '../storage/database.ts';
-import type { DirectoryContext } from './context.ts';
+import { type DirectoryContext, isVisible } from './context.ts';
 import { findLinks } from './source-link-store.ts';
 import { findLiveUsers, findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
 
@@ -25,7 +25,7 @@ export async function resolveManagers(
   const unique = [...new Set(values)];
   const outcomes = new Map<string, ManagerOutcome>();
   const numeric = unique.filter(isNumeric);
-  const live = new Set((await findLiveUsers(db, numeric.map(toId))).map((user) => user.id));
+  const live = new Set(visible(context, await findLiveUsers(db, numeric.map(toId))).map((user) => user.id));
   for (const value of numeric) {
     outcomes.set(value, live.has(toId(value)) ? { kind: 'found', id: toId(value) } : { kind: 'none' });
   }
@@ -37,14 +37,22 @@ export async function resolveManagers(
 
 async function findByText(db: Reader, context: DirectoryContext, texts: readonly string[]) {
   const keys = [...new Set(texts.map(canonicalKey))];
-  const byKey = [...(await findUsersByNameKeys(db, keys)), ...(await findUsersByEmailKeys(db, keys))];
+  const named = [...(await findUsersByNameKeys(db, keys)), ...(await findUsersByEmailKeys(db, keys))];
   const links = context.sourceId === null ? [] : await findLinks(db, context.sourceId, 'User', texts);
   const ids = new Map<string, Set<number>>();
   const note = (text: string, id: number) => ids.set(text, (ids.get(text) ?? new Set()).add(id));
-  for (const hit of byKey) note(`key:${hit.key}`, hit.id);
+  for (const hit of visible(context, named)) note(`key:${hit.key}`, hit.id);
   for (const link of links) note(`link:${link.external_id}`, link.resource_id);
   return (value: string) =>
     new Set([...(ids.get(`key:${canonicalKey(value)}`) ?? []), ...(ids.get(`link:${value}`) ?? [])]);
+}
+
+/** Whom a source cannot see it cannot name as a manager either. */
+function visible<H extends { readonly owner_source_id: number | null }>(
+  context: DirectoryContext,
+  hits: readonly H[],
+): H[] {
+  return hits.filter((hit) => isVisible(context, { ownerSourceId: hit.owner_source_id }));
 }
 
 function toOutcome(hits: ReadonlySet<number>): ManagerOutcome {

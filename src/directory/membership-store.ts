@@ -1,28 +1,34 @@
 import { type Kysely, sql } from 'kysely';
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inNumbers } from '../storage/list-parameter.ts';
+import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
 import type { MembershipTable, Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 
 export interface Member {
   readonly id: number;
   readonly displayName: string;
+  readonly ownerSourceId: number | null;
 }
 
-type MemberRow = { id: number; display_name: string };
+type MemberRow = { id: number; display_name: string; owner_source_id: number | null };
 
 const selectMembers = statement<{ group: number }, MemberRow>((db, place) =>
   db
     .selectFrom('membership')
     .innerJoin('user', 'user.id', 'membership.user_id')
-    .select(['user.id', 'user.display_name'])
+    .select(['user.id', 'user.display_name', 'user.owner_source_id'])
     .where('membership.group_id', '=', place('group'))
     .orderBy('membership.user_id'),
 );
 
 export async function listMembers(db: Reader, groupId: number): Promise<Member[]> {
   const rows = await selectMembers(db, { group: groupId });
-  return rows.map((row) => ({ id: row.id, displayName: row.display_name }));
+  return rows.map(({ id, display_name: displayName, owner_source_id: ownerSourceId }) => ({
+    id,
+    displayName,
+    ownerSourceId,
+  }));
 }
 
 export async function countMembers(db: Reader, groupId: number): Promise<number> {
@@ -36,8 +42,13 @@ export async function countMembers(db: Reader, groupId: number): Promise<number>
 
 type GroupAndUsers = { group: number; users: string };
 
+/** On PostgreSQL nobody can archive them while they are being added. */
 function liveUsers(db: Kysely<Tables>, ids: unknown) {
-  return db.selectFrom('user').where('id', 'in', inNumbers(db, ids)).where('state', '<>', 'archived');
+  return db
+    .selectFrom('user')
+    .where('id', 'in', inNumbers(db, ids))
+    .where('state', '<>', 'archived')
+    .$if(isPostgres(db), (users) => users.forShare());
 }
 
 const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
@@ -90,22 +101,17 @@ export async function keepMembers(tx: Tx, groupId: number, userIds: readonly num
   return rows.map((row) => row.user_id);
 }
 
-const rowsInStatementMax = 200;
-
 /** Adds memberships, and makes them primary where `primary_type` says so. */
-export async function upsertMemberships(tx: Tx, rows: readonly MembershipTable[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
-    await tx
-      .insertInto('membership')
-      .values(rows.slice(start, start + rowsInStatementMax))
-      .onConflict((conflict) =>
-        conflict.columns(['group_id', 'user_id']).doUpdateSet((row) => ({
-          primary_type: row.fn.coalesce('excluded.primary_type', 'membership.primary_type'),
-        })),
-      )
-      .execute();
-  }
-}
+export const upsertMemberships: (tx: Tx, rows: readonly MembershipTable[]) => Promise<void> = bulkInsert(
+  'membership',
+  ['group_id', 'user_id', 'primary_type'],
+  (insert) =>
+    insert.onConflict((conflict) =>
+      conflict.columns(['group_id', 'user_id']).doUpdateSet((row) => ({
+        primary_type: row.fn.coalesce('excluded.primary_type', 'membership.primary_type'),
+      })),
+    ),
+);
 
 const deletePrimary = statement<{ user: number; type: string }, { group_id: number }>((db, place) =>
   db
@@ -118,6 +124,21 @@ const deletePrimary = statement<{ user: number; type: string }, { group_id: numb
 /** The user leaves the group that is their primary one of this type. */
 export async function leavePrimary(tx: Tx, userId: number, type: string): Promise<void> {
   await deletePrimary(tx, { user: userId, type });
+}
+
+/** A group that is no department any more is nobody's department: its members stay. */
+export async function makeNobodysPrimary(tx: Tx, groupId: number): Promise<void> {
+  await tx
+    .updateTable('membership')
+    .set({ primary_type: null })
+    .where('group_id', '=', groupId)
+    .where('primary_type', 'is not', null)
+    .execute();
+}
+
+export async function listGroupIdsOf(db: Reader, userId: number): Promise<number[]> {
+  const rows = await db.selectFrom('membership').select('group_id').where('user_id', '=', userId).execute();
+  return rows.map((row) => row.group_id);
 }
 
 export async function leaveAllGroups(tx: Tx, userId: number): Promise<number[]> {

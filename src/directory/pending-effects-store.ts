@@ -32,3 +32,7 @@ export async function touchGroups(tx: Tx, groupIds: readonly number[], now: stri
     .where('id', 'in', inNumbers(tx, JSON.stringify(groupIds)))
     .execute();
 }
+
+export function touchGroup(tx: Tx, groupId: number, now: string): Promise<void> {
+  return touchGroups(tx, [groupId], now);
+}

@@ -1,5 +1,6 @@
+import { canonicalKey } from '../resource/canonical-key.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inTexts } from '../storage/list-parameter.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
 
 /** A member or manager that was named before it arrived. */
@@ -9,6 +10,7 @@ export interface PendingReference {
   /** The group that waits for a member, or the user who waits for a manager. */
   readonly resource_id: number;
   readonly reference: string;
+  readonly reference_key: string;
 }
 
 export interface NewPendingReference {
@@ -32,35 +34,43 @@ export async function insertPending(tx: Tx, references: readonly NewPendingRefer
     if (same !== undefined) continue;
     await tx
       .insertInto('pending_reference')
-      .values({ source_id: sourceId, kind, resource_id: resourceId, reference, created: now })
+      .values({
+        source_id: sourceId,
+        kind,
+        resource_id: resourceId,
+        reference,
+        reference_key: canonicalKey(reference),
+        created: now,
+      })
       .execute();
   }
 }
 
-type Wanted = { source: number; references: string };
+type Wanted = { source: number; keys: string };
 
 const selectPending = statement<Wanted, PendingReference>((db, place) =>
   db
     .selectFrom('pending_reference')
-    .select(['id', 'kind', 'resource_id', 'reference'])
+    .select(['id', 'kind', 'resource_id', 'reference', 'reference_key'])
     .where('source_id', '=', place('source'))
-    .where('reference', 'in', inTexts(db, place('references')))
+    .where('reference_key', 'in', inTexts(db, place('keys')))
     .orderBy('id'),
 );
 
+/** What waits for somebody with one of these canonical keys. */
 export async function findPending(
   db: Reader,
   sourceId: number,
-  references: readonly string[],
+  keys: readonly string[],
 ): Promise<PendingReference[]> {
-  return selectPending(db, { source: sourceId, references: JSON.stringify(references) });
+  return selectPending(db, { source: sourceId, keys: JSON.stringify(keys) });
 }
 
 export async function deletePending(tx: Tx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await tx
     .deleteFrom('pending_reference')
-    .where('id', 'in', [...ids])
+    .where('id', 'in', inNumbers(tx, JSON.stringify(ids)))
     .execute();
 }
 
@@ -75,5 +85,8 @@ export async function deletePendingOf(
     .deleteFrom('pending_reference')
     .where('kind', '=', kind)
     .where('resource_id', '=', resourceId);
-  await (references === undefined ? all : all.where('reference', 'in', [...references])).execute();
+  await (references === undefined
+    ? all
+    : all.where('reference', 'in', inTexts(tx, JSON.stringify(references)))
+  ).execute();
 }

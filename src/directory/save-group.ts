@@ -7,7 +7,7 @@ import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { type Group, insertGroups, toGroupParts, updateGroup } from './group-store.ts';
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
-import { addMembers, keepMembers, removeMembers } from './membership-store.ts';
+import { addMembers, keepMembers, makeNobodysPrimary, removeMembers } from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { findLiveUsers, touchUsersOfPrimaryGroup } from './user-store.ts';
@@ -75,7 +75,10 @@ export async function updateGroupTo(
   if (isSame) return true;
   const formerExternalId = typeof former.externalId === 'string' ? former.externalId : undefined;
   await writeLink(tx, context, { id: before.id, externalId: parts.externalId, former: formerExternalId });
-  if (parts.displayName !== before.displayName) await touchUsersOfPrimaryGroup(tx, before.id, context.now);
+  const isOtherType = parts.groupType !== before.groupType;
+  if (isOtherType || parts.displayName !== before.displayName)
+    await touchUsersOfPrimaryGroup(tx, before.id, context.now);
+  if (isOtherType) await makeNobodysPrimary(tx, before.id);
   const entry = { resourceType: 'Group' as const, resourceId: before.id, action: 'update' as const };
   await appendJournal(tx, context, [{ ...entry, ...difference(former, wanted) }]);
   return true;

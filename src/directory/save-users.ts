@@ -7,9 +7,10 @@ import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
-import { managerError, resolveManagers } from './manager.ts';
+import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
+import { hasPending } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
@@ -71,7 +72,7 @@ export async function saveUsers(
   await writeEmails(tx, written);
   await writeUnits(tx, context, written);
   await writeLinks(tx, context, placed);
-  await writePendingManagers(tx, context, written);
+  await writePendingManagers(tx, context, placed);
   await appendJournal(tx, context, written.map(toJournal));
   await settlePending(tx, context, written);
   return placed.map(({ id, outcome }) => ({ id, outcome }));
@@ -97,8 +98,9 @@ async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserCh
     if (managerValue === String(kept?.id)) return toDraft(change, parts, { managerId: kept?.id ?? null });
     const outcome = managers.get(managerValue) ?? { kind: 'none' };
     if (outcome.kind === 'found') return toDraft(change, parts, { managerId: outcome.id });
-    if (outcome.kind === 'ambiguous' || context.unknownReferences === 'reject')
-      throw managerError(managerValue, outcome);
+    // A number is only ever an id: whoever gets that id later is not the one who was meant.
+    const mayArrive = outcome.kind === 'none' && !isNumeric(managerValue);
+    if (!mayArrive || context.unknownReferences === 'reject') throw managerError(managerValue, outcome);
     return toDraft(change, parts, { managerId: null, pendingManager: managerValue });
   });
 }
@@ -262,11 +264,14 @@ async function writePendingManagers(
   context: DirectoryContext,
   users: readonly Placed[],
 ): Promise<void> {
-  for (const { id, before, pendingManager, managerId } of users) {
-    if (before !== undefined && managerId !== (before.manager?.id ?? null))
-      await deletePendingOf(tx, 'manager', id);
-    if (pendingManager === undefined || context.sourceId === null) continue;
-    const { sourceId, now } = { sourceId: context.sourceId, now: context.now };
+  const { sourceId } = context;
+  const isAnybodyWaiting = sourceId !== null && (await hasPending(tx, sourceId));
+  for (const { id, before, change, pendingManager, managerId } of users) {
+    const isOther = before !== undefined && managerId !== (before.manager?.id ?? null);
+    const saysAnew = before !== undefined && (pendingManager !== undefined || change.mode === 'replace');
+    if (isOther || (isAnybodyWaiting && saysAnew)) await deletePendingOf(tx, 'manager', id);
+    if (pendingManager === undefined || sourceId === null) continue;
+    const { now } = context;
     await insertPending(tx, [{ sourceId, kind: 'manager', resourceId: id, reference: pendingManager, now }]);
   }
 }

@@ -1,3 +1,4 @@
+import { canonicalKey } from '../resource/canonical-key.ts';
 import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
@@ -6,7 +7,7 @@ import { hasPending, setManager, touchGroups } from './pending-effects-store.ts'
 import { deletePending, findPending, type PendingReference } from './pending-store.ts';
 import { emailKeys, type UserParts } from './user.ts';
 
-/** A user just written, by everything that a reference may call it. */
+/** A user just written. */
 interface Arrival {
   readonly id: number;
   readonly parts: UserParts;
@@ -19,24 +20,29 @@ export async function settlePending(
   arrivals: readonly Arrival[],
 ): Promise<void> {
   if (context.sourceId === null || arrivals.length === 0 || !(await hasPending(tx, context.sourceId))) return;
-  const byReference = new Map(
-    arrivals.flatMap((user) => references(user).map((text) => [text, user.id] as const)),
-  );
-  const waiting = await findPending(tx, context.sourceId, [...byReference.keys()]);
+  const waiting = await findPending(tx, context.sourceId, arrivals.flatMap(keysOf));
   for (const reference of waiting) {
-    const userId = byReference.get(reference.reference);
-    if (userId !== undefined) await settle(tx, context, reference, userId);
+    const arrival = arrivals.find((user) => isMeant(user, reference));
+    if (arrival === undefined) continue;
+    await settle(tx, context, reference, arrival.id);
+    await deletePending(tx, [reference.id]);
   }
-  await deletePending(
-    tx,
-    waiting.map((reference) => reference.id),
-  );
 }
 
-function references({ id, parts }: Arrival): string[] {
-  const emails = emailKeys(parts.document).filter((email) => email.isPrimary || email.type === 'work');
-  const texts = [String(id), parts.externalId, parts.userName, ...emails.map((email) => email.valueKey)];
-  return texts.filter((text) => text !== undefined);
+/** Everything that a reference may call the user: not its id, which nobody outside can know beforehand. */
+function keysOf({ parts }: Arrival): string[] {
+  const { externalId } = parts;
+  return [...namesOf(parts), ...(externalId === undefined ? [] : [canonicalKey(externalId)])];
+}
+
+function namesOf({ userName, document }: UserParts): string[] {
+  const emails = emailKeys(document).filter((email) => email.isPrimary || email.type === 'work');
+  return [canonicalKey(userName), ...emails.map((email) => email.valueKey)];
+}
+
+/** External ids are compared as they are written, names and addresses without case. */
+function isMeant({ parts }: Arrival, { reference, reference_key: key }: PendingReference): boolean {
+  return parts.externalId === reference || namesOf(parts).includes(key);
 }
 
 async function settle(

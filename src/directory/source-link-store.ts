@@ -1,3 +1,4 @@
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inTexts } from '../storage/list-parameter.ts';
 import type { ResourceTypeName, SourceLinkTable } from '../storage/schema.ts';
@@ -31,23 +32,18 @@ export async function findLinks(
   return selectByExternalIds(db, { source, type, ids: JSON.stringify(externalIds) });
 }
 
-const rowsInStatementMax = 100;
-
 /** Records what a source calls its resources. A link without digest leaves the digest that is stored. */
-export async function upsertLinks(tx: Tx, links: readonly SourceLinkTable[]): Promise<void> {
-  for (let start = 0; start < links.length; start += rowsInStatementMax) {
-    await tx
-      .insertInto('source_link')
-      .values(links.slice(start, start + rowsInStatementMax))
-      .onConflict((conflict) =>
-        conflict.columns(['source_id', 'resource_type', 'resource_id']).doUpdateSet((row) => ({
-          external_id: row.ref('excluded.external_id'),
-          digest: row.fn.coalesce('excluded.digest', 'source_link.digest'),
-        })),
-      )
-      .execute();
-  }
-}
+export const upsertLinks: (tx: Tx, links: readonly SourceLinkTable[]) => Promise<void> = bulkInsert(
+  'source_link',
+  ['source_id', 'resource_type', 'resource_id', 'external_id', 'digest'],
+  (insert) =>
+    insert.onConflict((conflict) =>
+      conflict.columns(['source_id', 'resource_type', 'resource_id']).doUpdateSet((row) => ({
+        external_id: row.ref('excluded.external_id'),
+        digest: row.fn.coalesce('excluded.digest', 'source_link.digest'),
+      })),
+    ),
+);
 
 export async function deleteLink(
   tx: Tx,

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { UserTable } from '../storage/schema.ts';
@@ -53,6 +54,7 @@ interface GroupRow {
   readonly group_type: string;
   readonly display_name: string;
   readonly primary_type: string | null;
+  readonly owner_source_id: number | null;
 }
 
 const selectGroupsOf = statement<{ ids: string }, GroupRow>((db, place) =>
@@ -65,6 +67,7 @@ const selectGroupsOf = statement<{ ids: string }, GroupRow>((db, place) =>
       'group_.id',
       'group_.group_type',
       'group_.display_name',
+      'group_.owner_source_id',
     ])
     .where('membership.user_id', 'in', inNumbers(db, place('ids')))
     .orderBy('group_.id'),
@@ -94,6 +97,7 @@ function toGroupOfUser(row: GroupRow): GroupOfUser {
     groupType: row.group_type,
     displayName: row.display_name,
     isPrimary: row.primary_type !== null,
+    ownerSourceId: row.owner_source_id,
   };
 }
 
@@ -148,14 +152,27 @@ export function userColumns(userName: string, userNameKey: string, document: Sci
   } as const;
 }
 
-const rowsInStatementMax = 100;
-
-export async function insertUsers(tx: Tx, rows: readonly Insertable<UserTable>[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
-    const values = rows.slice(start, start + rowsInStatementMax);
-    await tx.insertInto('user').values(values).execute();
-  }
-}
+export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Promise<void> = bulkInsert(
+  'user',
+  [
+    'id',
+    'state',
+    'owner_source_id',
+    'user_name',
+    'user_name_key',
+    'display_name',
+    'display_name_key',
+    'family_name_key',
+    'employee_number_key',
+    'document',
+    'manager_id',
+    'password_hash',
+    'do_not_synchronise',
+    'version',
+    'created',
+    'modified',
+  ],
+);
 
 export type UserUpdate = ReturnType<typeof userColumns> & {
   readonly id: number;
@@ -221,6 +238,8 @@ export async function touchUsersOfPrimaryGroup(tx: Tx, groupId: number, now: str
     .execute();
 }
 
+const insertEmails = bulkInsert('user_email', ['user_id', 'ordinal', 'type', 'is_primary', 'value_key']);
+
 export async function replaceEmails(
   tx: Tx,
   users: readonly { readonly id: number; readonly isNew: boolean; readonly document: ScimObject }[],
@@ -241,12 +260,7 @@ export async function replaceEmails(
       value_key: valueKey,
     })),
   );
-  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
-    await tx
-      .insertInto('user_email')
-      .values(rows.slice(start, start + rowsInStatementMax))
-      .execute();
-  }
+  await insertEmails(tx, rows);
 }
 
 export async function deleteEmails(tx: Tx, userId: number): Promise<void> {
@@ -307,6 +321,16 @@ export async function findLiveUsers(
 
 export async function setPasswordHash(tx: Tx, userId: number, hash: string): Promise<void> {
   await tx.updateTable('user').set({ password_hash: hash }).where('id', '=', userId).execute();
+}
+
+/** A user whom nobody owns is the source's from now on. */
+export async function adoptUser(tx: Tx, id: number, sourceId: number): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set({ owner_source_id: sourceId })
+    .where('id', '=', id)
+    .where('owner_source_id', 'is', null)
+    .execute();
 }
 
 export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {

@@ -10,6 +10,7 @@ export interface GroupOfUser {
   readonly groupType: string;
   readonly displayName: string;
   readonly isPrimary: boolean;
+  readonly ownerSourceId: number | null;
 }
 
 export interface ManagerOfUser {

@@ -5,11 +5,13 @@ import type { PatchOperation } from '../resource/patch-operation.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { PasswordHasher } from '../security/password-hash.ts';
 import { checkPassword } from '../security/password-rule.ts';
+import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
+import { lockRows } from '../storage/row-lock.ts';
 import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
-import { leaveAllGroups } from './membership-store.ts';
+import { leaveAllGroups, listGroupIdsOf } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { touchGroups } from './pending-effects-store.ts';
 import { deletePendingOf } from './pending-store.ts';
@@ -19,7 +21,7 @@ import { deleteAllLinks } from './source-link-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { User } from './user.ts';
 import { userListing } from './user-listing.ts';
-import { deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
+import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
 import { requireVersion } from './version.ts';
 
 /** What a create does when the resource is there already. */
@@ -57,6 +59,7 @@ export class Users {
   /** PUT. A user that would not change keeps its version. */
   replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<User> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, ifMatch);
       const next = replaceResource(context.configuration.userType, before.resource, body);
@@ -73,6 +76,7 @@ export class Users {
     options: PatchOptions & { readonly ifMatch?: string | undefined },
   ): Promise<{ readonly user: User; readonly result: PatchResult }> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, options.ifMatch);
       const result = patchResource(context.configuration.userType, before, operations, options);
@@ -84,6 +88,8 @@ export class Users {
   /** DELETE archives: the user is gone for every source, and stays for Power Users (service-description.md §3). */
   delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
     return this.#write(async (tx) => {
+      await lockRows(tx, 'group_', await listGroupIdsOf(tx, id));
+      await lockRows(tx, 'user', [id]);
       const user = await getLiveUser(tx, context, id);
       requireVersion(user.version, ifMatch);
       await archiveUser(tx, context, user);
@@ -133,8 +139,9 @@ async function matchUser(
     onMatch,
   }: { readonly id: number; readonly resource: ScimObject; readonly onMatch: OnMatch },
 ): Promise<User> {
+  await lockRows(tx, 'user', [id]);
   const [before] = await selectUsers(tx, [id], context.sourceId);
-  if (before === undefined) throw notFound(id);
+  if (before === undefined || before.state === 'archived') throw new StaleRead(`The user ${id}`);
   if (onMatch === 'reject' || !isAdoptable(context, before)) {
     throw new DomainError('uniqueness', 'The user exists already; update it instead of creating it.');
   }
@@ -144,6 +151,7 @@ async function matchUser(
   const restored = { active: true, ...body };
   const next = mergeResource(context.configuration.userType, before.resource, restored);
   await saveUsers(tx, context, [{ before, next, mode: 'patch' }]);
+  if (context.sourceId !== null) await adoptUser(tx, id, context.sourceId);
   return getLiveUser(tx, context, id);
 }
 
@@ -151,6 +159,12 @@ export async function getLiveUser(db: Reader, context: DirectoryContext, id: num
   const [user] = await selectUsers(db, [id], context.sourceId);
   if (user === undefined || user.state === 'archived' || !isVisible(context, user)) throw notFound(id);
   return user;
+}
+
+/** The user without the groups that the source of `context` may not see. */
+export function asSeenBy(context: DirectoryContext, user: User): User {
+  if (context.scope === 'all') return user;
+  return { ...user, groups: user.groups.filter((group) => isVisible(context, group)) };
 }
 
 function notFound(id: number): DomainError {

@@ -5,14 +5,15 @@ import { compilePcre2, type Pcre2Pattern, type Pcre2Result } from '../pattern/pc
 const passwordBytesMax = 1_024;
 
 /** One compiled rule is kept: there is one setting, and it seldom changes. */
-let kept: { readonly regex: string; readonly pattern: Pcre2Pattern } | undefined;
+let kept: { readonly regex: string; readonly pattern: Promise<Pcre2Pattern> } | undefined;
 
-async function compiled(regex: string): Promise<Pcre2Pattern> {
-  if (kept?.regex === regex) return kept.pattern;
-  const pattern = await compilePcre2(regex);
-  kept?.pattern.dispose();
-  kept = { regex, pattern };
-  return pattern;
+/** Whoever asked before the rule was changed is answered before the former pattern is let go of. */
+function testRule(regex: string, password: string): Promise<Pcre2Result> {
+  if (kept?.regex !== regex) {
+    kept?.pattern.then((former) => former.dispose()).catch(() => undefined);
+    kept = { regex, pattern: compilePcre2(regex) };
+  }
+  return kept.pattern.then((pattern) => pattern.test(password));
 }
 
 /** Throws `invalidValue` with the engine's message and offset when the regex does not compile. */
@@ -32,7 +33,7 @@ export async function checkPassword(password: string, regex: string): Promise<vo
   if (regex === '') return;
   let result: Pcre2Result;
   try {
-    result = (await compiled(regex)).test(password);
+    result = await testRule(regex, password);
   } catch (error) {
     throw regexError(error);
   }

@@ -60,9 +60,18 @@ export class Configurations {
     const version = await readConfigurationVersion(this.#database.read);
     if (this.#kept === undefined || version !== this.#keptVersion) {
       this.#keptVersion = version;
-      this.#kept = load(this.#database, version);
+      this.#kept = this.#load(version);
     }
     return this.#kept;
+  }
+
+  /** A configuration that could not be read is read again by the next request. */
+  #load(version: string): Promise<Configuration> {
+    const loading = load(this.#database, version);
+    loading.catch(() => {
+      if (this.#kept === loading) this.#kept = undefined;
+    });
+    return loading;
   }
 
   async getSetting(name: string): Promise<string | number> {

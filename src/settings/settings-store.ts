@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Reader, Tx } from '../storage/database.ts';
 import { statement } from '../storage/statement.ts';
 import type { AdditionalField } from './configuration.ts';
@@ -14,9 +15,17 @@ export async function readConfigurationVersion(db: Reader): Promise<string> {
   return row?.value ?? '0';
 }
 
+/** In one statement: two changes at once must not come out as one version. */
 export async function advanceConfigurationVersion(tx: Tx): Promise<void> {
-  const next = Number(await readConfigurationVersion(tx)) + 1;
-  await writeSetting(tx, versionKey, String(next));
+  await tx
+    .insertInto('setting')
+    .values({ key: versionKey, value: '1' })
+    .onConflict((conflict) =>
+      conflict
+        .column('key')
+        .doUpdateSet({ value: sql<string>`cast(cast(setting.value as integer) + 1 as text)` }),
+    )
+    .execute();
 }
 
 export async function readSettings(db: Reader): Promise<Map<string, string>> {

@@ -10,6 +10,7 @@ import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
 import { createToken, isTokenWellFormed } from '../security/tokens.ts';
 import { brokenUniqueRule } from '../storage/constraints.ts';
 import type { Database, Tx } from '../storage/database.ts';
+import { lockRows } from '../storage/row-lock.ts';
 import { readSourceSettings, type SourceKind } from './source-settings.ts';
 import {
   expireTokens,
@@ -90,6 +91,7 @@ export class Sources {
     const { id, kind } = await this.get(nameOrId);
     const changes = readSourceSettings(kind, assignments);
     return this.#database.write(async (tx) => {
+      await lockRows(tx, 'source', [id]);
       const { settings } = await this.#required(tx, id);
       await updateSource(tx, id, {
         settings: JSON.stringify({ ...settings, ...changes }),

@@ -22,6 +22,7 @@ function userRow(id: number, key: string) {
     employee_number_key: null,
     manager_id: null,
     password_hash: null,
+    do_not_synchronise: 0 as const,
     document: '{}',
     version: 1,
     created: now,
@@ -41,7 +42,9 @@ async function userNames(database: Database): Promise<string[]> {
 describe.each(dialects())('Database.write on %s', (dialect) => {
   test('commits what the work has written, and returns its value', async () => {
     await using place = await openTestDatabase(dialect);
-    expect(await place.database.write(async (tx) => insertUser(tx, 1, 'ann').then(() => 'done'))).toBe('done');
+    expect(await place.database.write(async (tx) => insertUser(tx, 1, 'ann').then(() => 'done'))).toBe(
+      'done',
+    );
     expect(await userNames(place.database)).toEqual(['ann']);
   });
 
@@ -64,7 +67,9 @@ describe.each(dialects())('Database.write on %s', (dialect) => {
     const firsts = await Promise.all(
       Array.from({ length: 100 }, () => place.database.write((tx) => reserveIds(tx, 'User', 2))),
     );
-    expect(firsts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => 1 + 2 * index));
+    expect(firsts.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 1 + 2 * index),
+    );
   });
 
   test('gives an id that was reserved and not used to nobody else', async () => {
@@ -92,18 +97,42 @@ describe.each(dialects())('brokenUniqueRule on %s', (dialect) => {
     const source = { kind: 'scim' as const, name: 'A', name_key: 'a', active: 1 as const, settings: '{}' };
     const times = { created: now, modified: now };
     const { id } = await database.write((tx) =>
-      tx.insertInto('source').values({ ...source, ...times }).returning('id').executeTakeFirstOrThrow(),
+      tx
+        .insertInto('source')
+        .values({ ...source, ...times })
+        .returning('id')
+        .executeTakeFirstOrThrow(),
     );
     const link = { source_id: id, resource_type: 'User' as const, external_id: 'e', digest: null };
-    const group = { state: 'existing' as const, owner_source_id: null, group_type: 'company', document: '{}' };
+    const group = {
+      state: 'existing' as const,
+      owner_source_id: null,
+      group_type: 'company',
+      document: '{}',
+    };
     const named = { display_name: 'G', display_name_key: 'g', version: 1, ...times };
     const insertLink = (resourceId: number) =>
-      database.write((tx) => tx.insertInto('source_link').values({ ...link, resource_id: resourceId }).execute());
+      database.write((tx) =>
+        tx
+          .insertInto('source_link')
+          .values({ ...link, resource_id: resourceId })
+          .execute(),
+      );
     const insertGroup = (groupId: number, state: 'existing' | 'deleted') =>
-      database.write((tx) => tx.insertInto('group_').values({ id: groupId, ...group, ...named, state }).execute());
+      database.write((tx) =>
+        tx
+          .insertInto('group_')
+          .values({ id: groupId, ...group, ...named, state })
+          .execute(),
+      );
     await insertLink(1);
     await insertGroup(1, 'existing');
-    const again = database.write((tx) => tx.insertInto('source').values({ ...source, ...times }).execute());
+    const again = database.write((tx) =>
+      tx
+        .insertInto('source')
+        .values({ ...source, ...times })
+        .execute(),
+    );
     expect(await again.catch(brokenUniqueRule)).toBe('source_name');
     expect(await insertLink(2).catch(brokenUniqueRule)).toBe('source_link_external');
     expect(await insertGroup(2, 'existing').catch(brokenUniqueRule)).toBe('group_name_live');
@@ -187,7 +216,9 @@ describe('Database.write on PostgreSQL', () => {
 
   test.each(only)('answers unavailable when the server ends the connection (%s)', async (dialect) => {
     await using place = await openTestDatabase(dialect);
-    const write = place.database.write((tx) => sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx));
+    const write = place.database.write((tx) =>
+      sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx),
+    );
     await expect(write).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await place.database.write(async () => 'again')).toBe('again');
   });

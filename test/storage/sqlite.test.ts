@@ -122,3 +122,12 @@ describe('Database.write on a full disk', () => {
     await database.close();
   });
 });
+
+describe('Database.close on SQLite', () => {
+  test('lets go of connections that nothing has used yet', async () => {
+    await using place = await emptyDatabase('sqlite');
+    const database = openSqlite({ path: place.location });
+    await database.close();
+    await expect(database.read.selectFrom('setting').selectAll().execute()).rejects.toThrow('closed');
+  });
+});

@@ -113,7 +113,9 @@ describe('WriteQueue.run', () => {
 
   test('does not take a full disk for fatal', async () => {
     const { fatal, queue } = queueOn();
-    await expect(queue.run(async () => Promise.reject(failure('SQLITE_FULL')))).rejects.toThrow('SQLITE_FULL');
+    await expect(queue.run(async () => Promise.reject(failure('SQLITE_FULL')))).rejects.toThrow(
+      'SQLITE_FULL',
+    );
     expect(fatal).toEqual([]);
   });
 

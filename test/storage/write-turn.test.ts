@@ -42,7 +42,9 @@ describe('a turn', () => {
           .where('name', '=', 'User')
           .execute(),
       );
-    const writes = Array.from({ length: 60 }, (_, index) => advance(index % 3 === 0 ? pair.other : pair.owner));
+    const writes = Array.from({ length: 60 }, (_, index) =>
+      advance(index % 3 === 0 ? pair.other : pair.owner),
+    );
     await Promise.all(writes);
     const row = await pair.owner.read
       .selectFrom('sequence')

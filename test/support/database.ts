@@ -1,5 +1,6 @@
 // Databases for tests: real ones, fresh and migrated, gone when the test ends.
-// SQLite lives in a temporary folder, PostgreSQL in a database of its own on the server of ROLLCALL_TEST_POSTGRES.
+// SQLite lives in a temporary folder, PostgreSQL in a database of its own on the server of ROLLCALL_TEST_POSTGRES,
+// emptied and used again by a later test.
 // What happens where there is no such server is told in postgres.ts.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { migrateToLatest } from '../../src/storage/migrate.ts';
 import { openPostgres } from '../../src/storage/postgres.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { createPostgresDatabase, postgresUrl } from './postgres.ts';
+import { openPooledDatabase } from './postgres-pool.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly database: Database;
@@ -24,8 +26,9 @@ export function dialects(): readonly Dialect[] {
 
 /** A fresh database with all tables. */
 export async function openTestDatabase(dialect: Dialect): Promise<TestDatabase> {
-  const place = await emptyDatabase(dialect);
-  const database = openDatabase(dialect, place.location);
+  if (dialect === 'postgres') return openPooledDatabase(postgresUrl() ?? '');
+  const place = emptyFolder();
+  const database = openSqlite({ path: place.location });
   await migrateToLatest(database);
   return {
     database,

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test';
+import { secretBox } from '../../src/security/secret-key.ts';
+import { Sources } from '../../src/sources/sources.ts';
+import { testClock } from '../support/app.ts';
+import { dialects, openTestDatabase } from '../support/database.ts';
+
+async function open(dialect: (typeof engines)[number]) {
+  const place = await openTestDatabase(dialect);
+  const clock = testClock();
+  const parts = { database: place.database, secretBox: secretBox(Buffer.alloc(32, 3)), clock };
+  return { ...place, clock, sources: new Sources(parts) };
+}
+
+const engines = dialects();
+
+describe.each(engines)('Sources on %s', (dialect) => {
+  test('makes an active source with defaults, and a token that names it', async () => {
+    await using place = await open(dialect);
+    const { source, token } = await place.sources.create('scim', '  Okta  ', {});
+    expect(source).toMatchObject({ id: 1, kind: 'scim', name: 'Okta', active: true });
+    expect(source.settings).toMatchObject({
+      onMatch: 'merge',
+      dialect: 'compat',
+      scope: 'all',
+      rateLimit: 100,
+    });
+    expect(await place.sources.authenticateScim(token)).toEqual(source as never);
+    const stored = await place.database.read.selectFrom('source_token').selectAll().execute();
+    expect(JSON.stringify(stored)).not.toContain(token);
+  });
+
+  test('refuses a name that another source has, in other letters too', async () => {
+    await using place = await open(dialect);
+    await place.sources.create('scim', 'Okta', {});
+    const outcomes = await Promise.allSettled([
+      place.sources.create('general', 'OKTA ', {}),
+      place.sources.create('scim', 'New', {}),
+      place.sources.create('scim', 'new', {}),
+    ]);
+    expect(outcomes[0]).toMatchObject({ status: 'rejected', reason: { kind: 'uniqueness' } });
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+    expect(await place.sources.list()).toHaveLength(2);
+    const tokens = await place.database.read.selectFrom('source_token').select('id').execute();
+    expect(tokens).toHaveLength(2);
+  });
+
+  test.each(['', '  ', 'a\nb', 'x'.repeat(201)])('refuses the name %j', async (name) => {
+    await using place = await open(dialect);
+    await expect(place.sources.create('scim', name, {})).rejects.toMatchObject({ kind: 'invalidValue' });
+  });
+
+  test('is found by name, else by id', async () => {
+    await using place = await open(dialect);
+    await place.sources.create('scim', 'One', {});
+    await place.sources.create('scim', '1', {});
+    expect((await place.sources.get('ONE')).id).toBe(1);
+    expect((await place.sources.get('1')).id).toBe(2);
+    expect((await place.sources.get('2')).id).toBe(2);
+    await expect(place.sources.get('nobody')).rejects.toMatchObject({ kind: 'notFound' });
+  });
+
+  test('changes the settings that are named and keeps the others', async () => {
+    await using place = await open(dialect);
+    await place.sources.create('scim', 'Okta', { onMatch: 'reject' });
+    const { settings } = await place.sources.set('Okta', { logBodies: 'true' });
+    expect(settings).toMatchObject({ onMatch: 'reject', logBodies: true });
+  });
+
+  test('keeps two changes of settings that are made at once', async () => {
+    await using place = await open(dialect);
+    await place.sources.create('scim', 'Okta', {});
+    for (const [logBodies, scope, dialectName] of [
+      ['true', 'own', 'strict'],
+      ['false', 'all', 'compat'],
+      ['true', 'own', 'strict'],
+    ] as const) {
+      await Promise.all([
+        place.sources.set('Okta', { logBodies }),
+        place.sources.set('Okta', { scope }),
+        place.sources.set('Okta', { dialect: dialectName }),
+      ]);
+      const { settings } = await place.sources.get('Okta');
+      expect(settings).toMatchObject({ logBodies: logBodies === 'true', scope, dialect: dialectName });
+    }
+  });
+
+  test('lets a rotated token overlap for as long as it is told', async () => {
+    await using place = await open(dialect);
+    const { source, token } = await place.sources.create('scim', 'Okta', {});
+    const second = await place.sources.rotateToken(source, 2);
+    place.clock.advance(2 * 86_400 - 1);
+    expect((await place.sources.authenticateScim(token)).id).toBe(source.id);
+    place.clock.advance(1);
+    await expect(place.sources.authenticateScim(token)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect((await place.sources.authenticateScim(second)).id).toBe(source.id);
+    const third = await place.sources.rotateToken(source, 0);
+    await expect(place.sources.authenticateScim(second)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect((await place.sources.authenticateScim(third)).id).toBe(source.id);
+  });
+
+  test('answers unauthenticated to a token of the other kind, forbidden when the source is not active', async () => {
+    await using place = await open(dialect);
+    const { token: scim } = await place.sources.create('scim', 'Okta', {});
+    const { source, token: upload } = await place.sources.create('general', 'Files', {});
+    const other = await place.sources.create('general', 'Other', {});
+    const { sources } = place;
+    for (const token of [undefined, '', 'x', upload])
+      await expect(sources.authenticateScim(token)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    for (const [id, key] of [
+      [String(source.id), scim],
+      [String(source.id), other.token],
+      [String(other.source.id), upload],
+      [`0${source.id}`, upload],
+      ['999', upload],
+      [String(source.id), undefined],
+    ] as const) {
+      await expect(sources.authenticateUpload(id, key)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    }
+    expect((await sources.authenticateUpload(String(source.id), upload)).name).toBe('Files');
+    await sources.setActive('Files', false);
+    await expect(sources.authenticateUpload(String(source.id), upload)).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+  });
+});
