@@ -22,6 +22,9 @@ export interface Group {
   readonly resource: ScimObject;
 }
 
+/** Fixed text, so that the partial index on names serves; see `isLive` of user-store.ts. */
+const isExisting = sql<SqlBool>`group_.state = 'existing'`;
+
 type GroupRow = Selectable<GroupTable> & { external_id: string | null };
 
 const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>((db, place) =>
@@ -36,7 +39,7 @@ const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>(
     .selectAll('group_')
     .select('source_link.external_id')
     .where('group_.id', 'in', inNumbers(db, place('ids')))
-    .where('group_.state', '=', 'existing')
+    .where(isExisting)
     .orderBy('group_.id'),
 );
 
@@ -160,7 +163,7 @@ const selectByNameKeys = statement<{ keys: string }, GroupHit>((db, place) =>
     .selectFrom('group_')
     .select(['id', 'group_type', 'display_name_key as key', 'owner_source_id'])
     .where('display_name_key', 'in', inTexts(db, place('keys')))
-    .where('state', '=', 'existing'),
+    .where(isExisting),
 );
 
 /** Existing groups of any type with one of these names. */
@@ -171,7 +174,7 @@ export async function findGroupsByNameKeys(db: Reader, keys: readonly string[]):
 function existingGroups(db: Reader, { condition, owner }: Rows) {
   return db
     .selectFrom('group_')
-    .where('group_.state', '=', 'existing')
+    .where(isExisting)
     .$if(owner !== undefined, (groups) => groups.where('group_.owner_source_id', '=', owner ?? null))
     .$if(condition !== undefined, (groups) => groups.where(condition ?? sql<SqlBool>`true`));
 }

@@ -3,7 +3,8 @@ import { mergeResource, replaceResource } from '../resource/merge.ts';
 import type { PatchOptions } from '../resource/patch.ts';
 import { splitMembers, takeMembers } from '../resource/patch-members.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
-import type { ScimObject } from '../resource/value.ts';
+import { platformGroupUrn } from '../resource/schema.ts';
+import { isObject, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
@@ -54,14 +55,17 @@ export class Groups {
     return writeCreate(this.#database, (tx) => createOrMatch(tx, context, resource, onMatch));
   }
 
-  /** PUT: `members` left out empties the group, as RFC 7644 §3.5.1 has it for every attribute. */
+  /** PUT: `members` left out empties the group, as RFC 7644 §3.5.1 has it for every attribute but the type. */
   replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<Group> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'group_', [id]);
       const before = await getGroup(tx, context, id);
       requireVersion(before.version, ifMatch);
       const { document, members } = takeMembers(context.configuration.groupType, body);
-      const next = replaceResource(context.configuration.groupType, before.resource, document);
+      const next = withGroupType(
+        replaceResource(context.configuration.groupType, before.resource, document),
+        before.groupType,
+      );
       const change: MemberChange = { action: 'replace', values: members ?? [] };
       await updateGroupTo(tx, context, before, { next, members: [change] });
       return getGroup(tx, context, id);
@@ -108,6 +112,15 @@ export class Groups {
   #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return writeUnique(this.#database, work);
   }
+}
+
+/**
+ * A type that a PUT leaves out stays, as `active` of a user does: clients that know nothing of the extension put groups
+ * back, and a department must not lose its people by that.
+ */
+function withGroupType(next: ScimObject, groupType: string): ScimObject {
+  const platform = isObject(next[platformGroupUrn]) ? next[platformGroupUrn] : {};
+  return { ...next, [platformGroupUrn]: { groupType, ...platform } };
 }
 
 async function createOrMatch(

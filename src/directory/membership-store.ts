@@ -4,6 +4,7 @@ import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
 import type { MembershipTable, Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
+import { isLive } from './user-store.ts';
 
 export interface Member {
   readonly id: number;
@@ -47,7 +48,7 @@ function liveUsers(db: Kysely<Tables>, ids: unknown) {
   return db
     .selectFrom('user')
     .where('id', 'in', inNumbers(db, ids))
-    .where('state', '<>', 'archived')
+    .where(isLive)
     .$if(isPostgres(db), (users) => users.forShare());
 }
 

@@ -202,17 +202,32 @@ function toNewRow(context: DirectoryContext, { id, parts, managerId }: Placed) {
 
 async function updateRow(tx: Tx, context: DirectoryContext, user: Placed, before: User): Promise<void> {
   const { id, parts, managerId } = user;
-  const done = await updateUser(tx, {
+  const owner = before.ownerSourceId ?? context.sourceId;
+  const { document, display_name, ...now } = keysOf(parts, managerId, owner);
+  const {
+    document: _document,
+    display_name: _shown,
+    ...then
+  } = keysOf(toParts(before.resource), before.manager?.id ?? null, before.ownerSourceId);
+  const version = {
     id,
-    state: parts.active ? 'active' : 'inactive',
-    owner_source_id: before.ownerSourceId ?? context.sourceId,
-    ...userColumns(parts.userName, canonicalKey(parts.userName), parts.document),
-    manager_id: managerId,
+    document,
+    display_name,
     // A clock that was set back must not take lastModified back with it.
     modified: laterOf(context.now, before.modified),
     former_version: before.version,
-  });
+  };
+  const done = await updateUser(tx, version, equalValues(now, then) ? undefined : now);
   if (!done) throw new StaleRead(`The user ${id}`);
+}
+
+function keysOf({ userName, active, document }: UserParts, managerId: number | null, owner: number | null) {
+  return {
+    ...userColumns(userName, canonicalKey(userName), document),
+    state: active ? ('active' as const) : ('inactive' as const),
+    owner_source_id: owner,
+    manager_id: managerId,
+  };
 }
 
 async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {

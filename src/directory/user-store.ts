@@ -18,9 +18,28 @@ import {
   type UserState,
 } from './user.ts';
 
-type UserRow = Selectable<UserTable> & {
+/**
+ * Fixed text, not a parameter: SQLite cannot use a partial index for a value it does not know, and prepares a statement
+ * anew at each execution when a parameter decides which index serves.
+ */
+export const isLive = sql<SqlBool>`"user".state <> 'archived'`;
+
+const shownColumns = [
+  'id',
+  'state',
+  'owner_source_id',
+  'user_name',
+  'document',
+  'manager_id',
+  'do_not_synchronise',
+  'version',
+  'created',
+  'modified',
+] as const;
+
+type UserRow = Pick<Selectable<UserTable>, (typeof shownColumns)[number]> & {
   external_id: string | null;
-  manager_live_id: number | null;
+  /** Null when there is no manager, or one who was archived. */
   manager_display_name: string | null;
 };
 
@@ -29,20 +48,21 @@ type ByIds = { ids: string; source: number | null };
 const selectByIds = statement<ByIds, UserRow>((db, place) =>
   db
     .selectFrom('user')
-    .leftJoin('source_link', (join) =>
-      join
-        .onRef('source_link.resource_id', '=', 'user.id')
-        .on('source_link.resource_type', '=', 'User')
-        .on('source_link.source_id', '=', place('source') as number),
-    )
-    .leftJoin('user as manager', (join) =>
-      join.onRef('manager.id', '=', 'user.manager_id').on('manager.state', '<>', 'archived'),
-    )
-    .selectAll('user')
-    .select([
-      'source_link.external_id',
-      'manager.id as manager_live_id',
-      'manager.display_name as manager_display_name',
+    .select(shownColumns)
+    .select((user) => [
+      user
+        .selectFrom('source_link as link')
+        .select('link.external_id')
+        .where('link.source_id', '=', place('source') as number)
+        .where(sql<SqlBool>`link.resource_type = 'User'`)
+        .whereRef('link.resource_id', '=', 'user.id')
+        .as('external_id'),
+      user
+        .selectFrom('user as manager')
+        .select('manager.display_name')
+        .whereRef('manager.id', '=', 'user.manager_id')
+        .where(sql<SqlBool>`manager.state <> 'archived'`)
+        .as('manager_display_name'),
     ])
     .where('user.id', 'in', inNumbers(db, place('ids')))
     .orderBy('user.id'),
@@ -103,9 +123,9 @@ function toGroupOfUser(row: GroupRow): GroupOfUser {
 
 function toUser(row: UserRow, groups: readonly GroupOfUser[]): User {
   const units = primaryUnits(groups);
-  const managerId = row.manager_live_id;
+  const { manager_id: managerId, manager_display_name: managerName } = row;
   const manager =
-    managerId === null ? undefined : { id: managerId, displayName: row.manager_display_name ?? '' };
+    managerId === null || managerName === null ? undefined : { id: managerId, displayName: managerName };
   const resource = toResource({
     userName: row.user_name,
     active: row.state === 'active',
@@ -174,16 +194,22 @@ export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Pr
   ],
 );
 
-export type UserUpdate = ReturnType<typeof userColumns> & {
-  readonly id: number;
+/** What an indexed column holds; an update that leaves all of them alone need not touch an index. */
+export type UserKeys = Omit<ReturnType<typeof userColumns>, 'document' | 'display_name'> & {
   readonly state: UserState;
   readonly owner_source_id: number | null;
   readonly manager_id: number | null;
-  readonly modified: string;
-  readonly former_version: number;
 };
 
-const updateById = statement<UserUpdate, { id: number }>((db, place) =>
+export interface UserVersion extends Record<string, unknown> {
+  readonly id: number;
+  readonly document: string;
+  readonly display_name: string;
+  readonly modified: string;
+  readonly former_version: number;
+}
+
+const updateKeysById = statement<UserVersion & UserKeys, { id: number }>((db, place) =>
   db
     .updateTable('user')
     .set({
@@ -205,9 +231,26 @@ const updateById = statement<UserUpdate, { id: number }>((db, place) =>
     .returning('id'),
 );
 
-/** Writes the user if it still has `former_version`; false when another transaction was first. */
-export async function updateUser(tx: Tx, update: UserUpdate): Promise<boolean> {
-  return (await updateById(tx, update)).length === 1;
+const updateDocumentById = statement<UserVersion, { id: number }>((db, place) =>
+  db
+    .updateTable('user')
+    .set({ document: place('document'), display_name: place('display_name'), modified: place('modified') })
+    .set((value) => ({ version: value('version', '+', 1) }))
+    .where('id', '=', place('id'))
+    .where('version', '=', place('former_version'))
+    .returning('id'),
+);
+
+/**
+ * Writes the user if it still has `former_version`; false when another transaction was first. `keys` is absent when
+ * none of them has changed.
+ */
+export async function updateUser(tx: Tx, update: UserVersion, keys: UserKeys | undefined): Promise<boolean> {
+  const rows =
+    keys === undefined
+      ? await updateDocumentById(tx, update)
+      : await updateKeysById(tx, { ...update, ...keys });
+  return rows.length === 1;
 }
 
 /**
@@ -279,7 +322,7 @@ const selectByNameKeys = statement<{ keys: string }, UserHit>((db, place) =>
     .selectFrom('user')
     .select(['id', 'user_name_key as key', 'owner_source_id'])
     .where('user_name_key', 'in', inTexts(db, place('keys')))
-    .where('state', '<>', 'archived'),
+    .where(isLive),
 );
 
 export async function findUsersByNameKeys(db: Reader, keys: readonly string[]): Promise<UserHit[]> {
@@ -294,7 +337,7 @@ const selectByEmailKeys = statement<{ keys: string }, UserHit>((db, place) =>
     .distinct()
     .where('user_email.value_key', 'in', inTexts(db, place('keys')))
     .where((is) => is.or([is('user_email.is_primary', '=', 1), is('user_email.type', '=', 'work')]))
-    .where('user.state', '<>', 'archived'),
+    .where(isLive),
 );
 
 /** By the primary or work address: others are not identifying. One key may hit several people. */
@@ -308,7 +351,7 @@ const selectLiveIds = statement<{ ids: string }, { id: number; owner_source_id: 
       .selectFrom('user')
       .select(['id', 'owner_source_id'])
       .where('id', 'in', inNumbers(db, place('ids')))
-      .where('state', '<>', 'archived'),
+      .where(isLive),
 );
 
 /** Those of `ids` that are live users, with their owners. */
@@ -349,9 +392,9 @@ export async function markArchived(tx: Tx, { id, now }: { id: number; now: strin
 function liveUsers(db: Reader, { condition, owner }: Rows) {
   return db
     .selectFrom('user')
-    .where('user.state', '<>', 'archived')
+    .where(isLive)
     .$if(owner !== undefined, (users) => users.where('user.owner_source_id', '=', owner ?? null))
-    .$if(condition !== undefined, (users) => users.where(condition ?? sql<SqlBool>`true`));
+    .$if(condition !== undefined, (users) => users.where(condition ?? isLive));
 }
 
 export async function countUsers(db: Reader, rows: Rows): Promise<number> {

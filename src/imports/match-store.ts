@@ -1,3 +1,4 @@
+import { isLive } from '../directory/user-store.ts';
 import type { Reader } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
@@ -30,7 +31,7 @@ const selectLinked = statement<{ source: number; ids: string }, UserFacts>((db, 
     .where('source_link.source_id', '=', place('source'))
     .where('source_link.resource_type', '=', 'User')
     .where('source_link.external_id', 'in', inTexts(db, place('ids')))
-    .where('user.state', '<>', 'archived'),
+    .where(isLive),
 );
 
 /** The live users that this source calls by these ids. */
@@ -53,7 +54,7 @@ const selectFacts = statement<{ source: number; ids: string }, UserFacts>((db, p
     )
     .select(facts)
     .where('user.id', 'in', inNumbers(db, place('ids')))
-    .where('user.state', '<>', 'archived'),
+    .where(isLive),
 );
 
 export async function findUserFacts(
@@ -136,7 +137,7 @@ export async function listReports(db: Reader, ids: readonly number[]): Promise<n
     .selectFrom('user')
     .select('id')
     .where('manager_id', 'in', inNumbers(db, JSON.stringify(ids)))
-    .where('state', '<>', 'archived')
+    .where(isLive)
     .orderBy('id')
     .execute();
   return rows.map((row) => row.id);
@@ -149,7 +150,7 @@ export async function listManagers(db: Reader, after: number, limit: number) {
     .select(['id', 'manager_id'])
     .where('id', '>', after)
     .where('manager_id', 'is not', null)
-    .where('state', '<>', 'archived')
+    .where(isLive)
     .orderBy('id')
     .limit(limit)
     .execute();
