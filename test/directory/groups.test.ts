@@ -166,6 +166,16 @@ describe.each(engines)('PUT /Groups/{id} on %s', (dialect) => {
     expect(empty.body.externalId).toBeUndefined();
   });
 
+  test('keeps the type of the group when the body knows nothing of types', async () => {
+    await using app = await openWithPeople(dialect, 1);
+    await app.createGroup({ displayName: 'HR', [platformGroupUrn]: { groupType: 'department' } });
+    const put = await app.call('PUT', '/Groups/1', { displayName: 'People', members: value(1) });
+    expect(put).toMatchObject({
+      status: 200,
+      body: { displayName: 'People', [platformGroupUrn]: { groupType: 'department' } },
+    });
+  });
+
   test('keeps the version when the whole group comes back as it was read', async () => {
     await using app = await openWithPeople(dialect, 2);
     await app.createGroup({ displayName: 'Sales', externalId: 'g1', members: value(1, 2) });
