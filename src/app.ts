@@ -23,6 +23,7 @@ import type { Configurations } from './settings/configuration.ts';
 import type { Source } from './sources/source-store.ts';
 import type { Sources } from './sources/sources.ts';
 import type { Database } from './storage/database.ts';
+import { Heartbeat } from './storage/heartbeat.ts';
 import { uploadSurface } from './upload/surface.ts';
 import { uploadBase } from './upload/upload.ts';
 
@@ -79,7 +80,7 @@ export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] 
     ...administration(parts),
     systemSurface({
       metrics,
-      checks: () => readiness(parts),
+      checks: readiness(parts),
       mayReadMetrics: metricsReaders(addressMatcher(parts.metricsFrom)),
       profileSchema: async () => (await import('./xml/profile-schema.ts')).profileSchemaText,
     }),
@@ -102,15 +103,7 @@ function apiUrlSuffix({ kind, id }: Source): string {
   return kind === 'scim' ? scimBase : `${uploadBase}/${id}/upload`;
 }
 
-async function readiness({ database, processor }: AppParts): Promise<Record<string, boolean>> {
-  return { database: await answers(database), processor: processor.isRunning };
-}
-
-async function answers(database: Database): Promise<boolean> {
-  try {
-    await database.read.selectFrom('sequence').select('name').execute();
-    return true;
-  } catch {
-    return false;
-  }
+function readiness({ database, processor }: AppParts): () => Promise<Record<string, boolean>> {
+  const heartbeat = new Heartbeat(database);
+  return async () => ({ database: await heartbeat.isWritable(), processor: processor.isRunning });
 }

@@ -5,6 +5,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import { DomainError } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
+import { refusalOf } from '../http/refusal.ts';
 import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type RequestFacts, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
@@ -114,5 +115,5 @@ function toDomainError(error: unknown, code: number | string): DomainError {
   }
   const cause = code === 'PARSE' && error instanceof Error ? error.cause : undefined;
   if (cause instanceof DomainError) return cause;
-  return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
+  return refusalOf(error);
 }

@@ -2,7 +2,7 @@
 // on SIGTERM lets requests finish before it closes the database. It answers no request itself; app.ts built who does.
 // docs/adr/0004-process-model.md tells why there are several processes.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { buildGate } from '../app.ts';
 import { DocumentStore } from '../archive/archive.ts';
 import { systemClock } from '../clock.ts';
@@ -34,6 +34,7 @@ export async function serve(config: Config): Promise<number> {
   const folder = makeDataFolder(config.data);
   const stop = new StopSignal();
   const lock = await takeFolder(folder);
+  const hadKey = existsSync(folder.secretKey);
   const services = await openServices(config, {
     onFatal: (error) => {
       log.error({ err: error }, 'the storage has failed; the service stops');
@@ -41,6 +42,7 @@ export async function serve(config: Config): Promise<number> {
     },
   });
   try {
+    if (!hadKey) await warnOfLostKey(services, log);
     await run(config, { services, log, stop });
   } finally {
     await services.close();
@@ -48,6 +50,16 @@ export async function serve(config: Config): Promise<number> {
   }
   log.info({}, 'stopped');
   return 0;
+}
+
+/** Requests are answered without it, for tokens are recognised by their hash; but none can be shown again. */
+async function warnOfLostKey({ sources, folder }: Services, log: Log): Promise<void> {
+  if ((await sources.list()).length === 0) return;
+  const path = folder.secretKey;
+  log.error(
+    { path },
+    'secret.key was missing and a new one was made; put the former one back to see tokens again',
+  );
 }
 
 async function takeFolder(folder: DataFolder): Promise<InstanceLock> {
@@ -95,27 +107,66 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
     createRequestId: () => crypto.randomUUID(),
     processor: supervisor,
   });
+  const server = listen(config, (request, listener) => gate.handle(request, listener));
   supervisor.start();
-  const server = Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    maxRequestBodySize: requestBytesMax,
-    development: false,
-    ...tls(config),
-    fetch: (request, listener) => gate.handle(request, listener),
-  });
   await announce(config, services, server.port ?? config.port);
   log.info({ port: server.port ?? config.port, host: config.host, version }, 'serving');
   await stop.wait();
   log.info({}, 'stopping');
+  supervisor.retire();
   await Promise.race([server.stop(false), Bun.sleep(drainMsMax)]);
   await supervisor.stop();
   await server.stop(true);
 }
 
-function tls({ tlsCert, tlsKey }: Config) {
+type Answer = (request: Request, listener: Bun.Server<undefined>) => Promise<Response>;
+
+/** Listens, or says in a sentence which setting is in the way. */
+function listen(config: Config, fetch: Answer): Bun.Server<undefined> {
+  const { host, port } = config;
+  const tls = readTls(config);
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      // Two servers on one port would each get some of the requests, and each answer from its own directory.
+      reusePort: false,
+      maxRequestBodySize: requestBytesMax,
+      development: false,
+      ...tls,
+      fetch,
+    });
+  } catch (error) {
+    throw new DomainError('unavailable', whyNot(error, config), { cause: error });
+  }
+}
+
+function whyNot(error: unknown, { host, port }: Config): string {
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  if (code === 'EADDRINUSE')
+    return `Another program listens on port ${port} already; set port to a free one.`;
+  if (code === 'EACCES') return `This user may not listen on port ${port}; set port to one above 1023.`;
+  if (/PEM|X.?509|SSL|error:0/i.test(message)) {
+    return 'The certificate and key cannot be used: tlsCert and tlsKey must name PEM files that belong together.';
+  }
+  return `The service cannot listen on ${host}, port ${port} (${code || message}); set host to an address of this machine.`;
+}
+
+function readTls({ tlsCert, tlsKey }: Config) {
   if (tlsCert === undefined || tlsKey === undefined) return {};
-  return { tls: { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') } };
+  return { tls: { cert: readSetting('tlsCert', tlsCert), key: readSetting('tlsKey', tlsKey) } };
+}
+
+function readSetting(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw new DomainError(
+      'invalidValue',
+      `The file ${path} of the setting ${name} cannot be read (${code}).`,
+    );
+  }
 }
 
 /** Prints the address, and on a new installation the link that makes the first account, to standard output only. */

@@ -10,6 +10,8 @@ export interface SupervisorParts {
   readonly log: Log;
   /** What reaches the child's environment: nothing but what it needs. */
   readonly environment: Readonly<Record<string, string>>;
+  /** How long the processor may keep a turn to write, milliseconds; the lender's own bound unless given. */
+  readonly turnMsMax?: number;
 }
 
 const restartDelayMsMin = 200;
@@ -40,24 +42,54 @@ export class Supervisor {
 
   start(): void {
     const startedMs = performance.now();
+    let child: Subprocess;
     const lender = { current: undefined as TurnLender | undefined };
-    const child = Bun.spawn([...this.#parts.command], {
-      env: { ...this.#parts.environment },
-      stdin: 'ignore',
-      stdout: 'inherit',
-      stderr: 'inherit',
-      serialization: 'json',
-      ipc: (message) => {
+    try {
+      child = this.#spawn((message) => {
         if (isTurnMessage(message)) lender.current?.receive(message);
-      },
-    });
-    lender.current = new TurnLender(this.#parts.database, { send: (message) => sendTo(child, message) });
+      });
+    } catch (error) {
+      // The executable is being replaced, or the machine has no more processes to give: later there will be.
+      this.#parts.log.error({ err: error }, 'the processor cannot be started');
+      this.#onExit(-1, 0);
+      return;
+    }
+    const channel = { send: (message: unknown) => sendTo(child, message) };
+    lender.current = new TurnLender(
+      this.#parts.database,
+      channel,
+      () => this.#endHung(child),
+      this.#parts.turnMsMax,
+    );
     this.#child = child;
     void child.exited.then((status) => {
       lender.current?.gone();
       this.#child = undefined;
       this.#onExit(status, performance.now() - startedMs);
     });
+  }
+
+  #spawn(onMessage: (message: unknown) => void): Subprocess {
+    return Bun.spawn([...this.#parts.command], {
+      env: { ...this.#parts.environment },
+      stdin: 'ignore',
+      stdout: 'inherit',
+      stderr: 'inherit',
+      serialization: 'json',
+      ipc: onMessage,
+    });
+  }
+
+  /** Everybody's writes stand behind its turn. What it did not commit is done again by the next one. */
+  #endHung(child: Subprocess): void {
+    this.#parts.log.error({}, 'the processor keeps the right to write and does not answer; it is killed');
+    child.kill('SIGKILL');
+  }
+
+  /** From now on a processor that ends is not started again: the whole service is being stopped. */
+  retire(): void {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
   }
 
   /** Tells the processor that there is something to import. */
@@ -67,8 +99,7 @@ export class Supervisor {
 
   /** Lets the processor finish its batch and end; kills it when it does not. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    clearTimeout(this.#timer);
+    this.retire();
     const child = this.#child;
     if (child === undefined) return;
     sendTo(child, { processor: 'stop' });

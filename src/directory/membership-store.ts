@@ -43,13 +43,13 @@ export async function countMembers(db: Reader, groupId: number): Promise<number>
 
 type GroupAndUsers = { group: number; users: string };
 
-/** On PostgreSQL nobody can archive them while they are being added. */
+/** On PostgreSQL nobody can archive or change them while they are being added; always locked in the order of ids. */
 function liveUsers(db: Kysely<Tables>, ids: unknown) {
   return db
     .selectFrom('user')
     .where('id', 'in', inNumbers(db, ids))
     .where(isLive)
-    .$if(isPostgres(db), (users) => users.forShare());
+    .$if(isPostgres(db), (users) => users.orderBy('id').forNoKeyUpdate());
 }
 
 const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
@@ -122,9 +122,10 @@ const deletePrimary = statement<{ user: number; type: string }, { group_id: numb
     .returning('group_id'),
 );
 
-/** The user leaves the group that is their primary one of this type. */
-export async function leavePrimary(tx: Tx, userId: number, type: string): Promise<void> {
-  await deletePrimary(tx, { user: userId, type });
+/** The user leaves the group that is their primary one of this type. Returns the groups that were left. */
+export async function leavePrimary(tx: Tx, userId: number, type: string): Promise<number[]> {
+  const rows = await deletePrimary(tx, { user: userId, type });
+  return rows.map((row) => row.group_id);
 }
 
 /** A group that is no department any more is nobody's department: its members stay. */

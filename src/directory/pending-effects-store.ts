@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../storage/database.ts';
-import { inNumbers } from '../storage/list-parameter.ts';
+import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
 
 const selectAny = statement<{ source: number }, { id: number }>((db, place) =>
@@ -33,6 +33,24 @@ export async function touchGroups(tx: Tx, groupIds: readonly number[], now: stri
     .execute();
 }
 
-export function touchGroup(tx: Tx, groupId: number, now: string): Promise<void> {
-  return touchGroups(tx, [groupId], now);
+/**
+ * The same for groups that users join or leave by an attribute of theirs. On PostgreSQL a group that another transaction
+ * is changing is passed over: waiting for it, with a user's row locked, could end in a deadlock, and that transaction
+ * gives the group another version anyhow.
+ */
+export async function touchGroupsInPassing(tx: Tx, groupIds: readonly number[], now: string): Promise<void> {
+  if (groupIds.length === 0 || !isPostgres(tx)) return touchGroups(tx, groupIds, now);
+  const free = await tx
+    .selectFrom('group_')
+    .select('id')
+    .where('id', 'in', inNumbers(tx, JSON.stringify(groupIds)))
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .skipLocked()
+    .execute();
+  await touchGroups(
+    tx,
+    free.map((group) => group.id),
+    now,
+  );
 }

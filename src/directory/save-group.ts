@@ -10,7 +10,7 @@ import { appendJournal, difference, type JournalEntry } from './journal-store.ts
 import { addMembers, keepMembers, makeNobodysPrimary, removeMembers } from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
-import { findLiveUsers, touchUsersOfPrimaryGroup } from './user-store.ts';
+import { findLiveUsers, touchUsers, touchUsersOfPrimaryGroup } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 /** One change of a group's members; values are user ids as clients send them. */
@@ -126,6 +126,8 @@ export async function changeMembers(
     const { added, removed } = await applyChange(tx, context, groupId, change);
     await appendJournal(tx, context, memberEntries(groupId, 'members.add', 'groups.add', added));
     await appendJournal(tx, context, memberEntries(groupId, 'members.remove', 'groups.remove', removed));
+    // What an import brings is written with the users themselves, who were saved in this transaction.
+    if (context.runId === null) await touchUsers(tx, [...added, ...removed], context.now);
     hasChanged ||= added.length > 0 || removed.length > 0;
   }
   return hasChanged;

@@ -10,7 +10,7 @@ import { appendJournal, difference, type JournalAction, type JournalEntry } from
 import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
-import { hasPending } from './pending-effects-store.ts';
+import { hasPending, touchGroupsInPassing } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
@@ -246,16 +246,23 @@ async function writeUnits(tx: Tx, context: DirectoryContext, users: readonly Pla
       .map((type) => ({ userId: id, type, name: units[type], isLeaving: before?.units[type] !== undefined })),
   );
   if (moves.length === 0) return;
+  const changed = new Set<number>();
   for (const { userId, type, isLeaving } of moves) {
-    if (isLeaving) await leavePrimary(tx, userId, type);
+    if (!isLeaving) continue;
+    for (const groupId of await leavePrimary(tx, userId, type)) changed.add(groupId);
   }
   const joins = moves.filter((move): move is typeof move & WantedUnit => move.name !== undefined);
-  if (joins.length === 0) return;
   const unitIds = await requireUnits(tx, context, joins);
+  for (const join of joins) changed.add(unitIds(join));
   await upsertMemberships(
     tx,
     joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
   );
+  await touchGroupsInPassing(tx, [...changed].toSorted(byNumber), context.now);
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
 }
 
 async function writeLinks(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {

@@ -281,6 +281,18 @@ export async function touchUsersOfPrimaryGroup(tx: Tx, groupId: number, now: str
     .execute();
 }
 
+const touchByIds = statement<{ ids: string; now: string }, never>((db, place) =>
+  db
+    .updateTable('user')
+    .set((value) => ({ version: value('version', '+', 1), modified: place('now') }))
+    .where('id', 'in', inNumbers(db, place('ids'))),
+);
+
+/** Counts a change of the groups that these users are in: a user's `groups` are part of what its version stands for. */
+export async function touchUsers(tx: Tx, ids: readonly number[], now: string): Promise<void> {
+  if (ids.length > 0) await touchByIds(tx, { ids: JSON.stringify(ids), now });
+}
+
 const insertEmails = bulkInsert('user_email', ['user_id', 'ordinal', 'type', 'is_primary', 'value_key']);
 
 export async function replaceEmails(

@@ -8,6 +8,7 @@ import { canonicalTarget } from './canonical-path.ts';
 import { bareHost, type HostRules, isLoopback } from './hosts.ts';
 import type { RequestLimits } from './limits.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { refusalOf } from './refusal.ts';
 import { admit, type Principal, type RequestFacts, type Surface } from './surface.ts';
 
 /** What the gate needs of the listener. */
@@ -61,10 +62,9 @@ export class Gate {
       surface = this.#surfaceOf(path);
       facts = { ...facts, path, ...this.#origin(request, clientAddress) };
       this.#checkHost(request.headers.get('host'));
-      listener.timeout(request, surface.idleTimeoutSeconds);
-      response = await this.#admit(request, { surface, facts, query });
+      response = await this.#admit(request, listener, { surface, facts, query });
     } catch (error) {
-      response = surface.refuse(this.#toDomainError(error, requestId), facts);
+      response = this.#refuse(error, request, { surface, facts });
     }
     response.headers.set('x-request-id', requestId);
     response.headers.set('x-content-type-options', 'nosniff');
@@ -74,9 +74,12 @@ export class Gate {
 
   async #admit(
     request: Request,
+    listener: Listener,
     { surface, facts, query }: { surface: Surface; facts: RequestFacts; query: string },
   ): Promise<Response> {
     const principal = await surface.authenticate(request.headers, facts);
+    // Only now: a stranger must not hold a connection for as long as an upload may.
+    listener.timeout(request, surface.idleTimeoutSeconds);
     const leave = this.#enter(principal);
     try {
       return await surface.handle(admit(rebuilt(request, facts.path + query), { ...facts, principal }));
@@ -123,10 +126,19 @@ export class Gate {
     };
   }
 
-  #toDomainError(error: unknown, requestId: string): DomainError {
-    if (error instanceof DomainError) return error;
-    this.#options.log.error({ requestId, err: error }, 'request failed');
-    return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
+  /** Refused before any surface saw it: nobody else will say so. */
+  #refuse(
+    error: unknown,
+    request: Request,
+    { surface, facts }: { surface: Surface; facts: RequestFacts },
+  ): Response {
+    const refused = refusalOf(error);
+    const { requestId, path, clientAddress } = facts;
+    const response = surface.refuse(refused, facts);
+    const fields = { requestId, method: request.method, path, status: response.status, clientAddress };
+    if (refused.kind === 'internal') this.#options.log.error({ ...fields, err: error }, 'request failed');
+    else this.#options.log.info({ ...fields, refusal: refused.detail }, 'request refused');
+    return response;
   }
 
   #note(

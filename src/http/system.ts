@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import { DomainError, type ErrorKind } from '../errors.ts';
 import { isLoopback } from './hosts.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { refusalOf } from './refusal.ts';
 import { routesOf } from './routes.ts';
 import { admitted, basePath, type Surface } from './surface.ts';
 import { systemOperations } from './system-operations.ts';
@@ -34,7 +35,7 @@ export function systemSurface(parts: SystemParts): Surface {
 function systemApp({ metrics, checks, mayReadMetrics, profileSchema }: SystemParts) {
   const operations = systemOperations(toResponse);
   return new Elysia({ name: 'system' })
-    .onError(({ error }) => toResponse(error instanceof DomainError ? error : notHere()))
+    .onError(({ error, code }) => toResponse(code === 'NOT_FOUND' ? notHere() : refusalOf(error)))
     .get(
       '/',
       ({ request }) => {

@@ -2,8 +2,9 @@
 // It never decides who may do what; that is the policy of the folder that asks.
 // The key never enters the database, so a copy of the database gives away no token.
 
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, type Decipheriv, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { DomainError } from '../errors.ts';
 
 /** Seals small secrets for storage. The context binds a ciphertext to its place: moved elsewhere it does not open. */
 export interface SecretBox {
@@ -35,11 +36,21 @@ export function secretBox(key: Buffer): SecretBox {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
         .setAAD(Buffer.from(context))
         .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      return (
-        decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
-      );
+      const plain = decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8');
+      return plain + finish(decipher);
     },
   };
+}
+
+/** The last block, where a wrong key shows. */
+function finish(decipher: Decipheriv): string {
+  try {
+    return decipher.final('utf8');
+  } catch (cause) {
+    const detail =
+      'The secret was sealed under another key; put the right secret.key back into the data folder.';
+    throw new DomainError('unavailable', detail, { cause });
+  }
 }
 
 function readKey(path: string): Buffer | undefined {

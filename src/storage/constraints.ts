@@ -44,7 +44,8 @@ export class StaleRead extends Error {
 }
 
 /** Locks, contention, lost or refused connections: what may be otherwise when the client tries again. */
-const passingCodes = /^(SQLITE_BUSY|SQLITE_IOERR|SQLITE_READONLY|08|40001|40P01|57P|53|ECONN)/;
+const passingCodes =
+  /^(SQLITE_(BUSY|IOERR|READONLY|CANTOPEN)|08|25P03|40001|40P01|53|55P03|57|E(CONN|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PIPE|TIMEDOUT))/;
 
 /** A connection that ends under a query fails it without a code. */
 function isLostConnection(error: unknown): boolean {

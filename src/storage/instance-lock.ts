@@ -14,9 +14,10 @@ export function takeInstanceLock(path: string): InstanceLock | undefined {
   try {
     sqlite.run('PRAGMA busy_timeout = 0');
     sqlite.run('BEGIN EXCLUSIVE');
-  } catch {
+  } catch (error) {
     sqlite.close();
-    return undefined;
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    throw error;
   }
   return { release: () => sqlite.close() };
 }

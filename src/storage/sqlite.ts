@@ -1,4 +1,5 @@
 import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite';
+import { closeSync, openSync } from 'node:fs';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -51,9 +52,19 @@ const statementsMax = 512;
 const defaultLockWaitMsMax = 10_000;
 
 export function openSqlite(options: SqliteOptions): Database {
+  createPrivately(options.path);
   const writer = openConnection(options.path, writerPragmas);
   const reader = openConnection(options.path, readerPragmas);
   return new SqliteDatabase(writer, reader, options);
+}
+
+/** Personal data is for the owner of the file alone, whatever the folder allows. SQLite's own files take after this one. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there already, as its owner wants it, or SQLite will say what is wrong with the path.
+  }
 }
 
 class SqliteDatabase implements Database {

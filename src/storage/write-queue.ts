@@ -13,6 +13,8 @@ export interface TransactionControl {
 
 interface Job {
   readonly work: () => Promise<unknown>;
+  /** When it came, in milliseconds of a clock that only goes forward. */
+  readonly sinceMs: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -26,6 +28,10 @@ const queueItemsMax = 4_096;
 /** Jobs that share one commit. More would only make the first of them wait longer. */
 const groupJobsMax = 128;
 
+/** How long a job waits while another process has the turn. */
+const defaultJobWaitMsMax = 5_000;
+const overdueCheckMs = 100;
+
 /**
  * One line of writers in front of one connection. Jobs that wait at the same moment share a transaction (a savepoint
  * each) and so one sync; each is settled after the commit. A turn lent to another process stands in the same line.
@@ -33,18 +39,29 @@ const groupJobsMax = 128;
 export class WriteQueue {
   readonly #control: TransactionControl;
   readonly #onFatal: (error: unknown) => void;
+  readonly #jobWaitMsMax: number;
   #waiting: (Job | Turn)[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
 
-  constructor(control: TransactionControl, onFatal: (error: unknown) => void) {
+  constructor(
+    control: TransactionControl,
+    onFatal: (error: unknown) => void,
+    jobWaitMsMax = defaultJobWaitMsMax,
+  ) {
     this.#control = control;
     this.#onFatal = onFatal;
+    this.#jobWaitMsMax = jobWaitMsMax;
   }
 
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#push({
+        work,
+        sinceMs: performance.now(),
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      });
     });
   }
 
@@ -77,13 +94,29 @@ export class WriteQueue {
       const head = this.#waiting[0];
       if (head !== undefined && 'hold' in head) {
         this.#waiting.shift();
-        await head.hold().catch(() => undefined);
-        head.resolve();
+        await this.#holdTurn(head);
       } else {
         await this.#commitGroup(this.#takeGroup());
       }
     }
     this.#draining = undefined;
+  }
+
+  async #holdTurn(turn: Turn): Promise<void> {
+    const timer = setInterval(() => this.#dismissOverdue(), overdueCheckMs);
+    await turn.hold().catch(() => undefined);
+    clearInterval(timer);
+    turn.resolve();
+  }
+
+  /** Nobody waits for an answer for so long: a job that is done after its client has gone is a surprise. */
+  #dismissOverdue(): void {
+    const oldestMs = performance.now() - this.#jobWaitMsMax;
+    const isOverdue = (item: Job | Turn): item is Job => 'work' in item && item.sinceMs < oldestMs;
+    const overdue = this.#waiting.filter(isOverdue);
+    if (overdue.length === 0) return;
+    this.#waiting = this.#waiting.filter((item) => !isOverdue(item));
+    for (const job of overdue) job.reject(tooLong());
   }
 
   #takeGroup(): Job[] {
@@ -137,6 +170,11 @@ export class WriteQueue {
     for (const job of group) job.reject(error);
     if (isFatal(error)) this.#onFatal(error);
   }
+}
+
+function tooLong(): DomainError {
+  const detail = 'The database was busy for too long; send the request again.';
+  return new DomainError('unavailable', detail, { retryAfterSeconds: 2 });
 }
 
 /**

@@ -15,16 +15,26 @@ export function isTurnMessage(message: unknown): message is TurnMessage {
   return typeof message === 'object' && message !== null && 'writeTurn' in message;
 }
 
+/** A batch is meant to take ten milliseconds; a slow disk may make that seconds. */
+const defaultTurnMsMax = 10_000;
+
 /** The owner's side: lends turns to one other process. */
 export class TurnLender {
   readonly #database: Database;
   readonly #channel: Channel;
+  readonly #turnMsMax: number;
   #giveBack: (() => void) | undefined;
   #isGone = false;
 
-  constructor(database: Database, channel: Channel) {
+  readonly #onOverdue: () => void;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+
+  /** `onOverdue`: the borrower has kept a turn for far longer than any batch takes, and has to be ended. */
+  constructor(database: Database, channel: Channel, onOverdue: () => void, turnMsMax = defaultTurnMsMax) {
     this.#database = database;
     this.#channel = channel;
+    this.#onOverdue = onOverdue;
+    this.#turnMsMax = turnMsMax;
   }
 
   receive({ writeTurn }: TurnMessage): void {
@@ -50,11 +60,13 @@ export class TurnLender {
     if (this.#isGone) return Promise.resolve();
     return new Promise<void>((resolve) => {
       this.#giveBack = resolve;
+      this.#deadline = setTimeout(() => this.#onOverdue(), this.#turnMsMax);
       this.#channel.send({ writeTurn: 'yours' });
     });
   }
 
   #end(): void {
+    clearTimeout(this.#deadline);
     this.#giveBack?.();
     this.#giveBack = undefined;
   }

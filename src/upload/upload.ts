@@ -4,6 +4,7 @@
 
 import { Elysia } from 'elysia';
 import { DomainError } from '../errors.ts';
+import { refusalOf } from '../http/refusal.ts';
 import { methodsOf, routesOf } from '../http/routes.ts';
 import type { Intake, Receipt } from '../imports/intake.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
@@ -32,7 +33,7 @@ const raw = { parse: 'none' } as const;
 export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts) {
   const app = new Elysia({ name: 'upload', prefix: uploadBase })
     .onError(({ error, code }) => {
-      const refused = toDomainError(error, code);
+      const refused = code === 'NOT_FOUND' ? noRoute([]) : refusalOf(error);
       if (refused.kind === 'internal') log.error({ err: error }, 'upload failed');
       return toErrorResponse(refused);
     })
@@ -92,10 +93,4 @@ function noRoute(allow: readonly string[]): DomainError {
   if (allow.length === 0)
     return new DomainError('notFound', 'There is nothing at this path of the upload service.');
   return new DomainError('methodNotAllowed', `This path takes ${allow.join(', ')}.`, { allow });
-}
-
-function toDomainError(error: unknown, code: number | string): DomainError {
-  if (error instanceof DomainError) return error;
-  if (code === 'NOT_FOUND') return noRoute([]);
-  return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
 }

@@ -13,6 +13,21 @@ async function unitsOf(app: TestApp, id: number): Promise<unknown> {
 }
 
 describe.each(dialects())('company, department and location on %s', (dialect) => {
+  test('change the version of the groups that people join and leave, and of whoever is taken out', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.createUser({ userName: 'ann', [enterpriseUrn]: { department: 'HR' } });
+    const versionOf = async (path: string) => (await app.call('GET', path)).body.meta.version;
+    const before = await versionOf('/Groups/1');
+    await app.createUser({ userName: 'bob', [enterpriseUrn]: { department: 'HR' } });
+    const joined = await versionOf('/Groups/1');
+    expect(joined).not.toBe(before);
+    await app.patch('/Users/2', [{ op: 'remove', path: `${enterpriseUrn}:department` }]);
+    expect(await versionOf('/Groups/1')).not.toBe(joined);
+    const ann = await versionOf('/Users/1');
+    await app.patch('/Groups/1', [{ op: 'remove', path: 'members[value eq "1"]' }]);
+    expect(await versionOf('/Users/1')).not.toBe(ann);
+  });
+
   test('are groups of these types, created when somebody first names them', async () => {
     await using app = await openTestApp({ dialect });
     const { body } = await app.createUser({

@@ -162,6 +162,13 @@ describe('rollcall, compiled, in an empty folder', () => {
     await second.catch(() => undefined);
   });
 
+  test('a serve on a port that is taken ends at once and names the setting', async () => {
+    const { port } = new URL(server.address);
+    const second = installation.run('serve', '--port', port, '--data', installation.data('other'));
+    const message = await second.then(String, (error: Error) => error.message);
+    expect(message).toContain(`Another program listens on port ${port} already; set port to a free one.`);
+  });
+
   test('no password of an uploaded file is left in the data folder or the log', async () => {
     const secret = 'Correct-Horse-7-Battery';
     expect(readFileSync(join(samples, 'full.xml'), 'utf8')).toContain(secret);

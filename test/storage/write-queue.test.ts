@@ -40,6 +40,22 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
+describe('WriteQueue.lend', () => {
+  test('lets a job that waits too long behind a turn be refused, and never runs it', async () => {
+    const queue = new WriteQueue(new RecordingControl(), () => undefined, 10);
+    let giveBack = () => {};
+    const turn = queue.lend(() => new Promise((resolve) => (giveBack = resolve)));
+    let hasRun = false;
+    const job = queue.run(async () => {
+      hasRun = true;
+    });
+    expect(await job.catch((error) => error)).toMatchObject({ kind: 'unavailable' });
+    giveBack();
+    await turn;
+    expect(await queue.run(async () => hasRun)).toBe(false);
+  });
+});
+
 describe('WriteQueue.run', () => {
   test('lets jobs that wait together share one transaction, with a savepoint each', async () => {
     const { control, queue } = queueOn();

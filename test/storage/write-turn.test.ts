@@ -4,14 +4,16 @@ import { type Channel, isTurnMessage, TurnBorrower, TurnLender } from '../../src
 import { openTestDatabase } from '../support/database.ts';
 
 /** Both ends of a channel between two processes, here in one. */
-async function openPair() {
+async function openPair({ turnMsMax = 10_000 } = {}) {
   const place = await openTestDatabase('sqlite');
   const toBorrower: Channel = { send: (message) => queueMicrotask(() => borrower.receive(message)) };
   const toLender: Channel = { send: (message) => queueMicrotask(() => lender.receive(message)) };
-  const lender = new TurnLender(place.database, toBorrower);
+  const overdue: string[] = [];
+  const lender = new TurnLender(place.database, toBorrower, () => overdue.push('overdue'), turnMsMax);
   const borrower = new TurnBorrower(toLender);
   const other = openSqlite({ path: place.location, takeTurn: borrower.take });
   return {
+    overdue,
     lender,
     borrower,
     owner: place.database,
@@ -52,6 +54,13 @@ describe('a turn', () => {
       .where('name', '=', 'User')
       .executeTakeFirst();
     expect(row?.next).toBe(61);
+  });
+
+  test('that is kept for too long is reported, so that its holder can be ended', async () => {
+    await using pair = await openPair({ turnMsMax: 20 });
+    await pair.borrower.take();
+    while (pair.overdue.length === 0) await Bun.sleep(5);
+    expect(pair.overdue).toEqual(['overdue']);
   });
 
   test('ends when the process that holds it is gone', async () => {
