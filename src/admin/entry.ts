@@ -45,8 +45,9 @@ export function entry({ accounts, invitations, log }: EntryParts) {
     .post(
       '/sign-in',
       async ({ request, body: { name, password } }) => {
+        const { clientAddress } = admitted(request);
         const signedIn = await accounts
-          .signIn({ name, password, replaced: tokenOf(request) })
+          .signIn({ name, password, replaced: tokenOf(request), clientAddress })
           .catch((error) => noteRefusal(log, request, error));
         note(log, request, signedIn, 'administrator signed in');
         return welcome(request, signedIn, 200);

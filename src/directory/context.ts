@@ -25,6 +25,8 @@ export interface DirectoryContext {
   readonly configuration: Configuration;
   /** RFC 7643 dateTime in UTC, milliseconds. */
   readonly now: string;
+  /** Says that nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** Whether the context's source may see the resource: one that may not answers like a missing id. */
@@ -41,4 +43,14 @@ export function isAdoptable(
   resource: { readonly ownerSourceId: number | null },
 ): boolean {
   return resource.ownerSourceId === null || isVisible(context, resource);
+}
+
+/** For conditions in SQL: whose resources alone are visible; undefined when all are. */
+export function visibleOwner(context: DirectoryContext): number | null | undefined {
+  return context.scope === 'own' ? context.sourceId : undefined;
+}
+
+/** Whether an error may name resources by their ids: only to a source that may see any of them. */
+export function mayName(context: DirectoryContext): boolean {
+  return context.scope === 'all';
 }

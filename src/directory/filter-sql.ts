@@ -9,6 +9,8 @@ export interface FilterScope {
   readonly dialect: Dialect;
   /** Whose externalId is meant. */
   readonly sourceId: number | null;
+  /** Whose people and groups alone the filter may find out about; undefined for all. */
+  readonly owner?: number | null | undefined;
 }
 
 /** A condition on the row of a user or group. */
@@ -46,26 +48,41 @@ const emails = (): Place => ({
     sql<SqlBool>`exists (select 1 from user_email as email where email.user_id = "user".id and ${condition})`,
 });
 
-const groupsOfUser = (): Place => ({
+/** Limits a row of people or groups to those that may be seen. */
+function ownedBy({ owner }: FilterScope, ownerColumn: string): RawBuilder<SqlBool> {
+  if (owner === undefined) return sql<SqlBool>`true`;
+  return owner === null
+    ? sql<SqlBool>`${sql.ref(ownerColumn)} is null`
+    : sql<SqlBool>`${sql.ref(ownerColumn)} = ${owner}`;
+}
+
+/** As `ownedBy`, for the row whose id stands in `idColumn`; costs nothing when all may be seen. */
+function isSeen(scope: FilterScope, table: 'user' | 'group_', idColumn: string): RawBuilder<SqlBool> {
+  if (scope.owner === undefined) return sql<SqlBool>`true`;
+  return sql<SqlBool>`exists (select 1 from ${sql.table(table)} as seen
+    where seen.id = ${sql.ref(idColumn)} and ${ownedBy(scope, 'seen.owner_source_id')})`;
+}
+
+const groupsOfUser = (scope: FilterScope): Place => ({
   column: sql.ref('mine.group_id'),
   type: 'number',
-  within: (condition) =>
-    sql<SqlBool>`exists (select 1 from membership as mine where mine.user_id = "user".id and ${condition})`,
+  within: (condition) => sql<SqlBool>`exists (select 1 from membership as mine
+    where mine.user_id = "user".id and ${condition} and ${isSeen(scope, 'group_', 'mine.group_id')})`,
 });
 
-const membersOfGroup = (): Place => ({
+const membersOfGroup = (scope: FilterScope): Place => ({
   column: sql.ref('theirs.user_id'),
   type: 'number',
-  within: (condition) =>
-    sql<SqlBool>`exists (select 1 from membership as theirs where theirs.group_id = group_.id and ${condition})`,
+  within: (condition) => sql<SqlBool>`exists (select 1 from membership as theirs
+    where theirs.group_id = group_.id and ${condition} and ${isSeen(scope, 'user', 'theirs.user_id')})`,
 });
 
 /** A user whose manager has been archived has none. */
-const manager = (): Place => ({
+const manager = (scope: FilterScope): Place => ({
   column: sql.ref('user.manager_id'),
   type: 'number',
   within: (condition) => sql<SqlBool>`(${condition} and exists (select 1 from "user" as boss
-    where boss.id = "user".manager_id and boss.state <> 'archived'))`,
+    where boss.id = "user".manager_id and boss.state <> 'archived' and ${ownedBy(scope, 'boss.owner_source_id')}))`,
 });
 
 /** A closed map: no attribute name of a client ever becomes SQL. Keys are the paths of RFC 7644 §3.10. */
@@ -133,8 +150,29 @@ function valuePath(
   places: Places,
   scope: FilterScope,
 ): Condition | undefined {
+  if (path === 'emails') return emailElement(inner, scope);
   if (inner.kind !== 'compare' || inner.target.leaf.name !== 'value') return undefined;
   return compare(places[`${path}.value`]?.(scope), inner.operator, inner.literal, scope);
+}
+
+/** `emails[type eq "work" and value eq "ann@example.com"]`, by which Entra ID can be set to look people up. */
+function emailElement(filter: ResolvedFilter, scope: FilterScope): Condition | undefined {
+  const terms = filter.kind === 'and' ? filter.terms : [filter];
+  const conditions = terms.map((term) => emailTerm(term, scope));
+  const every = junction('and', conditions);
+  return every && emails().within?.(every);
+}
+
+/** A condition on one row of the keys of emails; these hold the type in lower case. */
+function emailTerm(term: ResolvedFilter, scope: FilterScope): Condition | undefined {
+  if (term.kind !== 'compare' || term.operator === 'ne') return undefined;
+  const { target, operator, literal } = term;
+  if (target.leaf.name === 'value') return comparison(emails(), operator, literal, scope);
+  if (operator !== 'eq') return undefined;
+  if (target.leaf.name === 'type' && literal.kind === 'string')
+    return sql<SqlBool>`email.type = ${literal.key}`;
+  if (target.leaf.name !== 'primary' || literal.kind !== 'boolean') return undefined;
+  return literal.boolean ? sql<SqlBool>`email.is_primary = 1` : undefined;
 }
 
 function placeOf(target: FilterTarget, places: Places, scope: FilterScope): Place | undefined {

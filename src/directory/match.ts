@@ -2,11 +2,13 @@ import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Reader } from '../storage/database.ts';
-import type { DirectoryContext } from './context.ts';
+import { type DirectoryContext, isAdoptable, mayName } from './context.ts';
 import { findGroupsByNameKeys, toGroupParts } from './group-store.ts';
 import { findLinks } from './source-link-store.ts';
 import { matchingEmailKey, toParts } from './user.ts';
 import { findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
+
+const idsShownMax = 10;
 
 /**
  * Whom a create would duplicate (scim.md, service-description.md §3): the live user with this userName, this source's
@@ -22,25 +24,27 @@ export async function findMatchingUser(
   const byName = await findUsersByNameKeys(db, [canonicalKey(userName)]);
   const links = await linksOf(db, context, 'User', externalId);
   const byEmail = email === undefined ? [] : await findUsersByEmailKeys(db, [email]);
+  // People may share an address, so one that the source may not see is no obstacle, and must not show by being one.
+  const reachable = byEmail.filter((hit) => isAdoptable(context, { ownerSourceId: hit.owner_source_id }));
   const decisive = new Map([
     ...byName.map((hit) => [hit.id, 'userName'] as const),
     ...links.map((hit) => [hit.resource_id, 'externalId'] as const),
   ]);
-  const shared = byEmail.map((hit) => hit.id);
+  const shared = reachable.map((hit) => hit.id);
   if (decisive.size > 1)
-    throw several(`userName and externalId match different users (${ids(decisive.keys())})`);
+    throw several(`userName and externalId match different users${ids(context, decisive.keys())}`);
   const [decided] = decisive.keys();
-  if (decided === undefined) return onlyOne(shared);
+  if (decided === undefined) return onlyOne(context, shared);
   if (shared.length > 0 && !shared.includes(decided)) {
     throw several(
-      `${decisive.get(decided)} matches the user ${decided} and the email another (${ids(shared)})`,
+      `${decisive.get(decided)} matches one user and the email another${ids(context, [decided, ...shared])}`,
     );
   }
   return decided;
 }
 
-function onlyOne(shared: readonly number[]): number | undefined {
-  if (shared.length > 1) throw several(`several users share the email (${ids(shared)})`);
+function onlyOne(context: DirectoryContext, shared: readonly number[]): number | undefined {
+  if (shared.length > 1) throw several(`several users share the email${ids(context, shared)}`);
   return shared[0];
 }
 
@@ -57,7 +61,7 @@ export async function findMatchingGroup(
   if (link === undefined) return sameType?.id;
   if (sameType !== undefined && sameType.id !== link.resource_id) {
     throw several(
-      `externalId matches the group ${link.resource_id} and displayName the group ${sameType.id}`,
+      `externalId matches one group and displayName another${ids(context, [link.resource_id, sameType.id])}`,
     );
   }
   return link.resource_id;
@@ -77,6 +81,6 @@ function several(what: string): DomainError {
   return new DomainError('uniqueness', `The resource cannot be matched: ${what}; correct one of them.`);
 }
 
-function ids(values: Iterable<number>): string {
-  return [...values].slice(0, 10).join(', ');
+function ids(context: DirectoryContext, values: Iterable<number>): string {
+  return mayName(context) ? ` (${[...values].slice(0, idsShownMax).join(', ')})` : '';
 }

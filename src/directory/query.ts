@@ -3,8 +3,9 @@ import { evaluateFilter } from '../resource/filter-evaluate.ts';
 import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Database, Reader } from '../storage/database.ts';
-import type { DirectoryContext } from './context.ts';
+import { type DirectoryContext, visibleOwner } from './context.ts';
 import type { Condition, FilterScope } from './filter-sql.ts';
+import { QueryTurn } from './query-turn.ts';
 
 /** A page of a list (RFC 7644 §3.4.2.4). */
 export interface Page<R> {
@@ -58,23 +59,46 @@ export async function queryList<R extends { readonly id: number; readonly ownerS
 ): Promise<Page<R>> {
   const db = database.read;
   const first = Math.max(1, startIndex);
-  const owner = context.scope === 'own' ? context.sourceId : undefined;
+  const owner = visibleOwner(context);
   const direct = filter && (await listing.findDirectly(db, context, filter));
   if (direct !== undefined) {
     const found = await listing.select(db, direct, context.sourceId);
     const visible = found.filter((resource) => owner === undefined || resource.ownerSourceId === owner);
     return { totalResults: visible.length, startIndex: first, resources: slice(visible, first, count) };
   }
-  const condition =
-    filter && listing.filterSql(filter, { dialect: database.dialect, sourceId: context.sourceId });
-  if (filter !== undefined && condition === undefined) {
+  if (filter === undefined)
+    return pageOf(db, context, { condition: undefined, owner, first, count }, listing);
+  return turnOf(database).run(context.signal, async () => {
+    const scope = { dialect: database.dialect, sourceId: context.sourceId, owner };
+    const condition = listing.filterSql(filter, scope);
+    if (condition !== undefined) return pageOf(db, context, { condition, owner, first, count }, listing);
     const ids = await scan(db, context, filter, listing);
     const resources = await listing.select(db, slice(ids, first, count), context.sourceId);
     return { totalResults: ids.length, startIndex: first, resources };
-  }
-  const totalResults = await listing.count(db, { condition, owner });
-  const ids = count === 0 ? [] : await listing.pageOfIds(db, { condition, owner, first, count });
-  return { totalResults, startIndex: first, resources: await listing.select(db, ids, context.sourceId) };
+  });
+}
+
+async function pageOf<R>(
+  db: Reader,
+  context: DirectoryContext,
+  rows: RowSlice,
+  listing: Listing<R>,
+): Promise<Page<R>> {
+  const totalResults = await listing.count(db, rows);
+  const ids = rows.count === 0 ? [] : await listing.pageOfIds(db, rows);
+  const resources = await listing.select(db, ids, context.sourceId);
+  return { totalResults, startIndex: rows.first, resources };
+}
+
+const turns = new WeakMap<Database, QueryTurn>();
+
+/** One line of filters for each database. */
+function turnOf(database: Database): QueryTurn {
+  const known = turns.get(database);
+  if (known !== undefined) return known;
+  const turn = new QueryTurn();
+  turns.set(database, turn);
+  return turn;
 }
 
 function slice<T>(items: readonly T[], first: number, count: number): T[] {
@@ -88,11 +112,12 @@ async function scan<R extends { readonly id: number }>(
   filter: ResolvedFilter,
   listing: Listing<R>,
 ): Promise<number[]> {
-  const rows: Rows = { condition: undefined, owner: context.scope === 'own' ? context.sourceId : undefined };
+  const rows: Rows = { condition: undefined, owner: visibleOwner(context) };
   const total = await listing.count(db, rows);
   if (total > scannedRowsMax) throw tooMany();
   const matching: number[] = [];
   for (let first = 1; first <= total; first += scanBatchRows) {
+    context.signal?.throwIfAborted();
     const ids = await listing.pageOfIds(db, { ...rows, first, count: scanBatchRows });
     const resources = await listing.select(db, ids, context.sourceId);
     const hits = resources.filter((resource) => evaluateFilter(filter, listing.view(resource, context)));

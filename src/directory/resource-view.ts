@@ -38,11 +38,23 @@ function withManagerLink({ resource, manager }: User, link: Link): ScimObject {
   return mapManager(resource, (value) => ({ ...value, $ref: link('User', manager.id) }));
 }
 
-function mapManager(resource: ScimObject, change: (manager: ScimObject) => ScimObject): ScimObject {
+/** The user as someone who is not to see the manager is shown it. */
+export function withoutManager(user: User): User {
+  return { ...user, manager: undefined, resource: mapManager(user.resource, () => undefined) };
+}
+
+function mapManager(
+  resource: ScimObject,
+  change: (manager: ScimObject) => ScimObject | undefined,
+): ScimObject {
   const result: Record<string, ScimValue> = { ...resource };
   for (const [name, extension] of Object.entries(resource)) {
     if (isObject(extension) && isObject(extension.manager) && name !== additionalFieldsUrn) {
-      result[name] = { ...extension, manager: change(extension.manager) };
+      const { manager: _former, ...others } = extension;
+      const changed = change(extension.manager);
+      if (changed !== undefined) result[name] = { ...extension, manager: changed };
+      else if (Object.keys(others).length > 0) result[name] = others;
+      else delete result[name];
     }
   }
   return result;

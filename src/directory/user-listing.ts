@@ -1,9 +1,11 @@
+import type { Reader } from '../storage/database.ts';
+import { type DirectoryContext, isVisible } from './context.ts';
 import { userFilterSql } from './filter-sql.ts';
 import { equalTo, type Listing } from './query.ts';
-import { userView } from './resource-view.ts';
+import { userView, withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 import type { User } from './user.ts';
-import { countUsers, findUsersByNameKeys, pageOfUserIds, selectUsers } from './user-store.ts';
+import { countUsers, findLiveUsers, findUsersByNameKeys, pageOfUserIds, selectUsers } from './user-store.ts';
 
 export const userListing: Listing<User> = {
   filterSql: userFilterSql,
@@ -19,3 +21,31 @@ export const userListing: Listing<User> = {
     return (await findLinks(db, context.sourceId, 'User', [externalId.text])).map((link) => link.resource_id);
   },
 };
+
+/** The list as the source of `context` may see it; a filter finds out no more than the list shows. */
+export function userListingFor(context: DirectoryContext): Listing<User> {
+  if (context.scope === 'all') return userListing;
+  return {
+    ...userListing,
+    select: async (db, ids, sourceId) => asSeenBy(db, context, await selectUsers(db, ids, sourceId)),
+  };
+}
+
+/** The users without the groups and managers that the source of `context` may not see. */
+export async function asSeenBy(
+  db: Reader,
+  context: DirectoryContext,
+  users: readonly User[],
+): Promise<User[]> {
+  if (context.scope === 'all') return [...users];
+  const managers = users.flatMap((user) => user.manager?.id ?? []);
+  const found = await findLiveUsers(db, [...new Set(managers)]);
+  const seen = new Set(
+    found.filter((hit) => isVisible(context, { ownerSourceId: hit.owner_source_id })).map((hit) => hit.id),
+  );
+  return users.map((user) => {
+    const groups = user.groups.filter((group) => isVisible(context, group));
+    const isHidden = user.manager !== undefined && !seen.has(user.manager.id);
+    return { ...(isHidden ? withoutManager(user) : user), groups };
+  });
+}

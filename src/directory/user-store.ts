@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { DomainError } from '../errors.ts';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
@@ -168,8 +169,18 @@ export function userColumns(userName: string, userNameKey: string, document: Sci
     display_name_key: textKey(document.displayName),
     family_name_key: textKey(name.familyName),
     employee_number_key: textKey(enterprise.employeeNumber),
-    document: JSON.stringify(document),
+    document: boundedJson(document),
   } as const;
+}
+
+/** Far above any real profile with its photos' addresses; without a bound, one user could fill memory and disk. */
+const documentCharactersMax = 1024 * 1024;
+
+function boundedJson(document: ScimObject): string {
+  const json = JSON.stringify(document);
+  if (json.length <= documentCharactersMax) return json;
+  const detail = `The user would be larger than ${documentCharactersMax} characters; leave something out.`;
+  throw new DomainError('invalidValue', detail);
 }
 
 export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Promise<void> = bulkInsert(

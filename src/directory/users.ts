@@ -20,7 +20,7 @@ import { type SavedUser, saveUsers } from './save-users.ts';
 import { deleteAllLinks } from './source-link-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { User } from './user.ts';
-import { userListing } from './user-listing.ts';
+import { asSeenBy, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
 import { requireVersion } from './version.ts';
 
@@ -31,6 +31,11 @@ export interface Created<R> {
   readonly outcome: 'created' | 'matched';
   readonly resource: R;
 }
+
+const createAttemptsMax = 3;
+
+/** The match for whose sake the password was not hashed has gone: the create begins again. */
+class MatchGone extends Error {}
 
 /** People, by the verbs of RFC 7644 §3. Each method is one transaction, or none. */
 export class Users {
@@ -43,17 +48,27 @@ export class Users {
   }
 
   async get(context: DirectoryContext, id: number): Promise<User> {
-    return getLiveUser(this.#database.read, context, id);
+    return getSeenUser(this.#database.read, context, id);
   }
 
   query(context: DirectoryContext, query: Query): Promise<Page<User>> {
-    return queryList(this.#database, context, query, userListing);
+    return queryList(this.#database, context, query, userListingFor(context));
   }
 
   /** Creates the user, or finds the one it would duplicate and does with it what `onMatch` says. */
   async create(context: DirectoryContext, resource: ScimObject, onMatch: OnMatch): Promise<Created<User>> {
-    const hash = await this.#hashForNewUser(context, resource);
-    return writeCreate(this.#database, (tx) => createOrMatch(tx, context, { resource, onMatch, hash }));
+    for (let attempt = 1; attempt <= createAttemptsMax; attempt += 1) {
+      const hash = await this.#hashForNewUser(context, resource);
+      try {
+        return await writeCreate(this.#database, (tx) =>
+          createOrMatch(tx, context, { resource, onMatch, hash }),
+        );
+      } catch (error) {
+        if (!(error instanceof MatchGone)) throw error;
+      }
+    }
+    const detail = 'The user is being changed by others at the moment; send the request again later.';
+    throw new DomainError('unavailable', detail, { retryAfterSeconds: 1 });
   }
 
   /** PUT. A user that would not change keeps its version. */
@@ -64,7 +79,7 @@ export class Users {
       requireVersion(before.version, ifMatch);
       const next = replaceResource(context.configuration.userType, before.resource, body);
       await saveUsers(tx, context, [{ before, next, mode: 'replace' }]);
-      return getLiveUser(tx, context, id);
+      return getSeenUser(tx, context, id);
     });
   }
 
@@ -81,7 +96,7 @@ export class Users {
       requireVersion(before.version, options.ifMatch);
       const result = patchResource(context.configuration.userType, before, operations, options);
       await saveUsers(tx, context, [{ before, next: result.resource, mode: 'patch' }]);
-      return { user: await getLiveUser(tx, context, id), result };
+      return { user: await getSeenUser(tx, context, id), result };
     });
   }
 
@@ -124,10 +139,11 @@ async function createOrMatch(
   if (matched !== undefined) {
     return { outcome: 'matched', resource: await matchUser(tx, context, { id: matched, resource, onMatch }) };
   }
+  if (typeof resource.password === 'string' && hash === undefined) throw new MatchGone();
   const [saved] = await saveUsers(tx, context, [{ next: resource, mode: 'replace' }]);
   const { id } = saved as SavedUser;
   if (hash !== undefined) await setPasswordHash(tx, id, hash);
-  return { outcome: 'created', resource: await getLiveUser(tx, context, id) };
+  return { outcome: 'created', resource: await getSeenUser(tx, context, id) };
 }
 
 async function matchUser(
@@ -145,14 +161,14 @@ async function matchUser(
   if (onMatch === 'reject' || !isAdoptable(context, before)) {
     throw new DomainError('uniqueness', 'The user exists already; update it instead of creating it.');
   }
-  if (onMatch === 'return') return before;
+  if (onMatch === 'return') return seenBy(tx, context, before);
   const { password: _password, ...body } = resource;
   // An identity provider restores a person by creating them again: what it does not say is meant as at first.
   const restored = { active: true, ...body };
   const next = mergeResource(context.configuration.userType, before.resource, restored);
   await saveUsers(tx, context, [{ before, next, mode: 'patch' }]);
   if (context.sourceId !== null) await adoptUser(tx, id, context.sourceId);
-  return getLiveUser(tx, context, id);
+  return getSeenUser(tx, context, id);
 }
 
 export async function getLiveUser(db: Reader, context: DirectoryContext, id: number): Promise<User> {
@@ -161,10 +177,14 @@ export async function getLiveUser(db: Reader, context: DirectoryContext, id: num
   return user;
 }
 
-/** The user without the groups that the source of `context` may not see. */
-export function asSeenBy(context: DirectoryContext, user: User): User {
-  if (context.scope === 'all') return user;
-  return { ...user, groups: user.groups.filter((group) => isVisible(context, group)) };
+/** The user as the source of `context` sees it. What is changed is never read this way. */
+async function getSeenUser(db: Reader, context: DirectoryContext, id: number): Promise<User> {
+  return seenBy(db, context, await getLiveUser(db, context, id));
+}
+
+async function seenBy(db: Reader, context: DirectoryContext, user: User): Promise<User> {
+  const [seen] = await asSeenBy(db, context, [user]);
+  return seen ?? user;
 }
 
 function notFound(id: number): DomainError {

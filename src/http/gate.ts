@@ -2,6 +2,7 @@
 // body is read, and hands on a rebuilt request. It never decides what a source may do; that is the domain's.
 // Why it stands in front of the framework is told in ARCHITECTURE.md, "Boundaries".
 
+import { isIP } from 'node:net';
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { canonicalTarget } from './canonical-path.ts';
@@ -45,7 +46,8 @@ export class Gate {
   /** Answers one request. Never rejects. */
   async handle(request: Request, listener: Listener): Promise<Response> {
     const startedMs = performance.now();
-    const clientAddress = listener.requestIP(request)?.address ?? '';
+    const peer = listener.requestIP(request)?.address ?? '';
+    const clientAddress = this.#clientAddress(request.headers, peer);
     const requestId = this.#requestId(request.headers);
     let surface = this.#surfaceOf('/');
     let facts: RequestFacts = {
@@ -60,7 +62,7 @@ export class Gate {
     try {
       const { path, query } = canonicalTarget(request.url);
       surface = this.#surfaceOf(path);
-      facts = { ...facts, path, ...this.#origin(request, clientAddress) };
+      facts = { ...facts, path, ...this.#origin(request, peer) };
       this.#checkHost(request.headers.get('host'));
       response = await this.#admit(request, listener, { surface, facts, query });
     } catch (error) {
@@ -100,6 +102,13 @@ export class Gate {
     return found;
   }
 
+  /** Behind a proxy that is trusted, the address that it says it was reached from; a client can write any before it. */
+  #clientAddress(headers: Headers, peer: string): string {
+    if (!this.#options.hosts.isTrustedProxy(peer)) return peer;
+    const said = headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? '';
+    return isIP(said) === 0 ? peer : said;
+  }
+
   #requestId(headers: Headers): string {
     const given = headers.get('x-request-id');
     return given !== null && requestIdForm.test(given) ? given : this.#options.createRequestId();
@@ -113,16 +122,16 @@ export class Gate {
     );
   }
 
-  #origin(request: Request, clientAddress: string): Pick<RequestFacts, 'baseUrl' | 'origin' | 'isSecure'> {
+  #origin(request: Request, peer: string): Pick<RequestFacts, 'baseUrl' | 'origin' | 'isSecure'> {
     const { hosts, publicUrl } = this.#options;
-    const forwarded = hosts.isTrustedProxy(clientAddress) ? request.headers.get('x-forwarded-proto') : null;
+    const forwarded = hosts.isTrustedProxy(peer) ? request.headers.get('x-forwarded-proto') : null;
     const scheme =
       forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:') ? 'https' : 'http';
     const reached = `${scheme}://${request.headers.get('host') ?? ''}`;
     return {
       baseUrl: publicUrl ?? reached,
       origin: originOf(reached, publicUrl),
-      isSecure: scheme === 'https' || (isLoopback(clientAddress) && forwarded === null),
+      isSecure: scheme === 'https' || (isLoopback(peer) && forwarded === null),
     };
   }
 

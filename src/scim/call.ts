@@ -79,6 +79,7 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
         runId: null,
         configuration: await configurations.current(),
         now: timestamp(clock),
+        signal: request.signal,
       },
     };
   };

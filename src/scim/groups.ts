@@ -18,29 +18,12 @@ const membersInAnswerMax = 1_000;
 /** /Groups: RFC 7644 §3.3 to §3.6 over the directory's groups. */
 export function groups(directory: Groups, open: OpenCall) {
   const answer = answerFrom(directory);
-  const answerToChange = async (request: Request, call: ScimCall, group: Group): Promise<Response> => {
-    const isLarge = (await directory.countMembers(group.id)) > membersInAnswerMax;
-    return isLarge ? noContent({ etag: toETag(group.version) }) : answer(request, call, group);
-  };
+  const answerToChange = answerToChangeFrom(directory);
   const operations = resourceOperations('Group');
   return new Elysia({ name: 'scim.groups', prefix: '/Groups' })
-    .get(
-      '',
-      async ({ request }) => {
-        const call = await open(request);
-        const { groupType } = call.context.configuration;
-        const projection = projectionOf(call, groupType, ['members']);
-        const page = await directory.query(call.context, listQuery(call, groupType));
-        const views = page.resources.map(async (group) => {
-          const members = projection.shows('members')
-            ? await directory.members(call.context, group.id)
-            : undefined;
-          return shown(groupType, groupView(group, members, call.link), projection);
-        });
-        return list(request, { ...page, resources: await Promise.all(views) });
-      },
-      { detail: operations.list },
-    )
+    .get('', async ({ request }) => listAnswer(request, await open(request), directory), {
+      detail: operations.list,
+    })
     .post(
       '',
       async ({ request }) => {
@@ -93,6 +76,25 @@ export function groups(directory: Groups, open: OpenCall) {
       },
       { detail: operations.delete },
     );
+}
+
+async function listAnswer(request: Request, call: ScimCall, directory: Groups): Promise<Response> {
+  const { groupType } = call.context.configuration;
+  const projection = projectionOf(call, groupType, ['members']);
+  const page = await directory.query(call.context, listQuery(call, groupType));
+  const views = page.resources.map(async (group) => {
+    const members = projection.shows('members') ? await directory.members(call.context, group.id) : undefined;
+    return shown(groupType, groupView(group, members, call.link), projection);
+  });
+  return list(request, { ...page, resources: await Promise.all(views) });
+}
+
+function answerToChangeFrom(directory: Groups) {
+  const answer = answerFrom(directory);
+  return async (request: Request, call: ScimCall, group: Group): Promise<Response> => {
+    const isLarge = (await directory.countMembers(group.id)) > membersInAnswerMax;
+    return isLarge ? noContent({ etag: toETag(group.version) }) : answer(request, call, group);
+  };
 }
 
 function answerFrom(directory: Groups) {

@@ -5,6 +5,8 @@ import { traceOf } from './call.ts';
 
 const bodyCharactersMax = 8_192;
 const entriesMax = 50;
+/** Levels of nesting, those inside of texts included, below which nothing is shown. */
+const depthMax = 64;
 const masked = '********';
 /** Attribute names whose values never reach a log, in lower case. */
 const secretNames = new Set(['password']);
@@ -38,8 +40,10 @@ export function maskedBody(body: unknown): string | undefined {
   return body === undefined ? undefined : JSON.stringify(mask(body)).slice(0, bodyCharactersMax);
 }
 
-function mask(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(mask);
+function mask(value: unknown, depth = 0): unknown {
+  if (depth > depthMax) return masked;
+  if (typeof value === 'string') return maskText(value, depth);
+  if (Array.isArray(value)) return value.map((item) => mask(item, depth + 1));
   if (!isObject(value)) return value;
   const isSecretOperation = Object.entries(value).some(
     ([name, inner]) => name.toLowerCase() === 'path' && namesSecret(inner),
@@ -47,13 +51,33 @@ function mask(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const isSecret = namesSecret(name) || (isSecretOperation && name.toLowerCase() === 'value');
-      return [name, isSecret ? masked : mask(inner)];
+      return [name, isSecret ? masked : mask(inner, depth + 1)];
     }),
   );
 }
 
-/** A path or key that ends in a secret attribute, whatever schema URN stands before it. */
+/** Clients send JSON inside texts; one without a secret stays as it was sent. */
+function maskText(text: string, depth: number): string {
+  if (!/^\s*[[{"]/.test(text)) return hidesSecret(text) ? masked : text;
+  try {
+    const inner: unknown = JSON.parse(text);
+    const shown = JSON.stringify(mask(inner, depth + 1));
+    return shown === JSON.stringify(inner) ? text : shown;
+  } catch {
+    return hidesSecret(text) ? masked : text;
+  }
+}
+
+/** What only resembles JSON, or is a path with a filter, cannot be taken apart: the name and a quote are enough. */
+function hidesSecret(text: string): boolean {
+  return text.includes('"') && namesSecret(text);
+}
+
+/** A path or key in which a secret attribute stands, whatever URN is before it and whatever filter behind. */
 function namesSecret(path: unknown): boolean {
   if (typeof path !== 'string') return false;
-  return secretNames.has(path.toLowerCase().split(/[:.]/).at(-1)?.trim() ?? '');
+  return path
+    .toLowerCase()
+    .split(/[^a-z0-9_$-]+/)
+    .some((part) => secretNames.has(part));
 }

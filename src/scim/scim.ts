@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Groups } from '../directory/groups.ts';
 import type { Users } from '../directory/users.ts';
 import { DomainError } from '../errors.ts';
+import { refusalOf } from '../http/refusal.ts';
 import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
@@ -57,7 +58,7 @@ function scimApp({ people, groups: directory, configurations, clock, log }: Scim
   const open = callOpener(configurations, clock);
   const app = new Elysia({ name: 'scim', prefix: scimBase })
     .onError(({ error, request, code }) => {
-      const refused = toDomainError(error, code);
+      const refused = code === 'NOT_FOUND' ? noRoute([]) : refusalOf(error);
       if (refused.kind === 'internal')
         log.error({ requestId: admitted(request).requestId, err: error }, 'request failed');
       traceOf(request).refusal = refused.detail;
@@ -79,10 +80,4 @@ function noRoute(allow: readonly string[]): DomainError {
   if (allow.length === 0)
     return new DomainError('notFound', 'There is nothing at this path of the SCIM service.');
   return new DomainError('methodNotAllowed', `This path takes ${allow.join(', ')}.`, { allow });
-}
-
-function toDomainError(error: unknown, code: number | string): DomainError {
-  if (error instanceof DomainError) return error;
-  if (code === 'NOT_FOUND') return noRoute([]);
-  return new DomainError('internal', 'The request could not be answered; the log of the service says why.');
 }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
-import { asSeenBy, type Users } from '../directory/users.ts';
+import type { Users } from '../directory/users.ts';
 import { list, noContent, projectionOf, resource, shown } from './answer.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
@@ -14,20 +14,9 @@ const raw = { parse: 'none' } as const;
 export function users(people: Users, open: OpenCall) {
   const operations = resourceOperations('User');
   return new Elysia({ name: 'scim.users', prefix: '/Users' })
-    .get(
-      '',
-      async ({ request }) => {
-        const call = await open(request);
-        const { userType, personas } = call.context.configuration;
-        const projection = projectionOf(call, userType);
-        const page = await people.query(call.context, listQuery(call, userType));
-        const resources = page.resources.map((user) =>
-          shown(userType, userView(asSeenBy(call.context, user), personas, call.link), projection),
-        );
-        return list(request, { ...page, resources });
-      },
-      { detail: operations.list },
-    )
+    .get('', async ({ request }) => listAnswer(request, await open(request), people), {
+      detail: operations.list,
+    })
     .post(
       '',
       async ({ request }) => {
@@ -62,21 +51,7 @@ export function users(people: Users, open: OpenCall) {
     )
     .patch(
       '/:id',
-      async ({ request, params }) => {
-        const call = await open(request);
-        const operations = await decodePatch(request, call, call.context.configuration.userType);
-        const options = { ...patchOptions(call), ifMatch: ifMatch(request) };
-        const { user, result } = await people.patch(
-          call.context,
-          toResourceId(params.id),
-          operations,
-          options,
-        );
-        call.trace.ignored.push(...result.ignored);
-        note(call, 'element-created-for-value-path', result.createdForPaths);
-        note(call, 'bare-extension-name', result.bareNames);
-        return answer(request, call, user);
-      },
+      async ({ request, params }) => patchAnswer(request, await open(request), people, params.id),
       { ...raw, detail: operations.patch },
     )
     .delete(
@@ -90,9 +65,29 @@ export function users(people: Users, open: OpenCall) {
     );
 }
 
+async function listAnswer(request: Request, call: ScimCall, people: Users): Promise<Response> {
+  const { userType, personas } = call.context.configuration;
+  const projection = projectionOf(call, userType);
+  const page = await people.query(call.context, listQuery(call, userType));
+  const resources = page.resources.map((user) =>
+    shown(userType, userView(user, personas, call.link), projection),
+  );
+  return list(request, { ...page, resources });
+}
+
+async function patchAnswer(request: Request, call: ScimCall, people: Users, id: string): Promise<Response> {
+  const operations = await decodePatch(request, call, call.context.configuration.userType);
+  const options = { ...patchOptions(call), ifMatch: ifMatch(request) };
+  const { user, result } = await people.patch(call.context, toResourceId(id), operations, options);
+  call.trace.ignored.push(...result.ignored);
+  note(call, 'element-created-for-value-path', result.createdForPaths);
+  note(call, 'bare-extension-name', result.bareNames);
+  return answer(request, call, user);
+}
+
 function answer(request: Request, call: ScimCall, user: User, status = 200): Response {
   const { userType, personas } = call.context.configuration;
-  const view = userView(asSeenBy(call.context, user), personas, call.link);
+  const view = userView(user, personas, call.link);
   const projection = projectionOf(call, userType);
   return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
 }

@@ -7,7 +7,7 @@ import { type Account, findAccountByNameKey, insertAccount } from './account-sto
 import type { Invitations } from './invitations.ts';
 import type { PasswordHasher } from './password-hash.ts';
 import type { Sessions } from './sessions.ts';
-import { SignInThrottle } from './sign-in-throttle.ts';
+import { type ElapsedMs, SignInThrottle } from './sign-in-throttle.ts';
 
 const nameLengthMax = 200;
 export const passwordCharactersMin = 12;
@@ -23,6 +23,8 @@ export interface AccountParts {
   readonly passwords: PasswordHasher;
   readonly invitations: Invitations;
   readonly sessions: Sessions;
+  /** What delays of signing in are measured by; absent for the time since the process began. */
+  readonly elapsedMs?: ElapsedMs;
 }
 
 /** Who has come in, and the token of the new session. */
@@ -38,6 +40,11 @@ export interface Credentials {
   readonly replaced?: string | undefined;
 }
 
+export interface SignIn extends Credentials {
+  /** The address of the browser: each has only so many attempts. */
+  readonly clientAddress: string;
+}
+
 /** Accounts of administrators: made through an invitation, opened by a password. */
 export class Accounts {
   readonly #parts: AccountParts;
@@ -45,7 +52,7 @@ export class Accounts {
 
   constructor(parts: AccountParts) {
     this.#parts = parts;
-    this.#throttle = new SignInThrottle(parts.clock);
+    this.#throttle = new SignInThrottle(parts.elapsedMs ?? (() => performance.now()));
   }
 
   /**
@@ -74,10 +81,10 @@ export class Accounts {
   }
 
   /** Throws `unauthenticated`, alike for a wrong name and a wrong password; `limitExceeded` after too many. */
-  async signIn({ name, password, replaced }: Credentials): Promise<SignedIn> {
+  async signIn({ name, password, replaced, clientAddress }: SignIn): Promise<SignedIn> {
     const { database, passwords, sessions } = this.#parts;
     const nameKey = canonicalKey(name);
-    this.#throttle.enter(nameKey);
+    this.#throttle.enter(nameKey, clientAddress);
     const found = await findAccountByNameKey(database.read, nameKey);
     const matches = await passwords.verify(normalised(password), found?.passwordHash ?? decoyHash);
     if (found === undefined || !matches) {

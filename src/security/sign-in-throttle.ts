@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 
 const freeFailures = 5;
@@ -7,6 +6,11 @@ const forgetMs = 60 * 60_000;
 const namesMax = 10_000;
 const windowMs = 60_000;
 const attemptsPerWindowMax = 120;
+const attemptsPerNetworkMax = 20;
+const networksMax = 10_000;
+
+/** Milliseconds since any moment. Never goes back: a clock that is set must not lengthen a delay. */
+export type ElapsedMs = () => number;
 
 interface Failures {
   count: number;
@@ -14,29 +18,37 @@ interface Failures {
   untilMs: number;
 }
 
+/** Attempts since `startMs`, which are forgotten after `windowMs`. */
+interface Window {
+  startMs: number;
+  attempts: number;
+}
+
 /**
  * Slows the guessing of passwords: from the fifth failure in a row a name waits 1, 2, 4 … seconds, at most five
  * minutes, and an hour without attempts forgets it all, so nobody is locked out for good. All names together have a
- * number of attempts a minute, because each costs a password hash.
+ * number of attempts a minute, because each costs a password hash; a client's address may use up only a part of it.
  */
 export class SignInThrottle {
-  readonly #clock: Clock;
+  readonly #elapsedMs: ElapsedMs;
   /** In the order of the last attempt. */
   readonly #names = new Map<string, Failures>();
-  #windowStartMs = 0;
-  #attempts = 0;
+  /** In the order in which their windows began. */
+  readonly #networks = new Map<string, Window>();
+  readonly #all: Window = { startMs: 0, attempts: 0 };
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(elapsedMs: ElapsedMs) {
+    this.#elapsedMs = elapsedMs;
   }
 
   /** Counts an attempt, as failed until it succeeds: many at once gain nothing. Throws `limitExceeded`. */
-  enter(nameKey: string): void {
-    const nowMs = this.#clock().getTime();
+  enter(nameKey: string, clientAddress: string): void {
+    const nowMs = this.#elapsedMs();
     const known = this.#names.get(nameKey);
     const earlier = known !== undefined && nowMs - known.lastMs < forgetMs ? known : undefined;
     if (earlier !== undefined && nowMs < earlier.untilMs) throw tooMany(earlier.untilMs - nowMs);
-    this.#enterWindow(nowMs);
+    enterWindow(this.#networkWindow(networkOf(clientAddress), nowMs), attemptsPerNetworkMax, nowMs);
+    enterWindow(this.#all, attemptsPerWindowMax, nowMs);
     const count = (earlier?.count ?? 0) + 1;
     this.#keep(nameKey, { count, lastMs: nowMs, untilMs: nowMs + delayAfter(count) });
   }
@@ -45,13 +57,15 @@ export class SignInThrottle {
     this.#names.delete(nameKey);
   }
 
-  #enterWindow(nowMs: number): void {
-    if (nowMs - this.#windowStartMs >= windowMs) {
-      this.#windowStartMs = nowMs;
-      this.#attempts = 0;
-    }
-    if (this.#attempts >= attemptsPerWindowMax) throw tooMany(this.#windowStartMs + windowMs - nowMs);
-    this.#attempts += 1;
+  #networkWindow(network: string, nowMs: number): Window {
+    const known = this.#networks.get(network);
+    if (known !== undefined && nowMs - known.startMs < windowMs) return known;
+    const begun: Window = { startMs: nowMs, attempts: 0 };
+    this.#networks.delete(network);
+    const [oldest] = this.#networks.keys();
+    if (this.#networks.size >= networksMax && oldest !== undefined) this.#networks.delete(oldest);
+    this.#networks.set(network, begun);
+    return begun;
   }
 
   #keep(nameKey: string, failures: Failures): void {
@@ -60,6 +74,29 @@ export class SignInThrottle {
     if (this.#names.size >= namesMax && oldest !== undefined) this.#names.delete(oldest);
     this.#names.set(nameKey, failures);
   }
+}
+
+function enterWindow(window: Window, attemptsMax: number, nowMs: number): void {
+  if (nowMs - window.startMs >= windowMs) {
+    window.startMs = nowMs;
+    window.attempts = 0;
+  }
+  if (window.attempts >= attemptsMax) throw tooMany(window.startMs + windowMs - nowMs);
+  window.attempts += 1;
+}
+
+/** An IPv6 client has a network of 64 bits to choose its addresses from (RFC 6177), so that network is counted. */
+function networkOf(address: string): string {
+  const plain = address
+    .toLowerCase()
+    .replace(/^::ffff:(?=\d+\.)/, '')
+    .replace(/%.*$/, '');
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length);
+  return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, 4).join(':');
 }
 
 function delayAfter(count: number): number {

@@ -70,7 +70,8 @@ export class AdminApp implements AsyncDisposable {
     const log = createLog({ level: 'debug', destination: { write: (line) => void this.#logged.push(line) } });
     const sessions = new Sessions({ database, clock });
     const passwords = new PasswordHasher();
-    const accounts = new Accounts({ database, clock, passwords, invitations, sessions });
+    const elapsedMs = () => clock().getTime();
+    const accounts = new Accounts({ database, clock, passwords, invitations, sessions, elapsedMs });
     const runs = new ImportRuns({ database, documents: new DocumentStore(this.#folder), clock });
     const parts = { accounts, invitations, sessions, sources, runs, log };
     const apiUrlSuffix = ({ kind, id }: { kind: string; id: number }) => `/of/${kind}/${id}`;

@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import type { DirectoryContext } from '../../src/directory/context.ts';
+import { Users } from '../../src/directory/users.ts';
+import { PasswordHasher } from '../../src/security/password-hash.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 
@@ -88,6 +92,45 @@ describe.each(dialects())('password on %s', (dialect) => {
     await app.createUser({ userName: 'ann', password: 'First-Pass1' });
     await app.call('DELETE', '/Users/1');
     expect(await passwordHash(app, 1)).toBeNull();
+  });
+
+  test('is checked and hashed after all when the match is gone before the write', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.configurations.setSetting('passwordStrengthRegex', '^.{8,}$');
+    const context: DirectoryContext = {
+      actor: { kind: 'system', id: null },
+      sourceId: null,
+      scope: 'all',
+      unknownReferences: 'reject',
+      requestId: null,
+      runId: null,
+      configuration: await app.configurations.current(),
+      now: '2030-01-01T00:00:00.000Z',
+    };
+    const { database } = app;
+    let archiving = 0;
+    const racing: Database = {
+      dialect: database.dialect,
+      read: database.read,
+      migrator: database.migrator,
+      async write(work) {
+        if (archiving > 0) await app.people.delete(context, archiving);
+        archiving = 0;
+        return database.write(work);
+      },
+      lendTurn: (hold) => database.lendTurn(hold),
+      close: () => database.close(),
+    };
+    const people = new Users(racing, new PasswordHasher());
+    await app.createUser({ userName: 'ann' });
+    archiving = 1;
+    const weak = people.create(context, { userName: 'ann', password: 'short' }, 'merge');
+    expect(await weak.catch((error: unknown) => error)).toMatchObject({ kind: 'invalidValue' });
+    await app.createUser({ userName: 'ann' });
+    archiving = 2;
+    const made = await people.create(context, { userName: 'ann', password: 'Long-Enough-1' }, 'merge');
+    expect(made.outcome).toBe('created');
+    expect(await passwordHash(app, made.resource.id)).toStartWith('$argon2id$');
   });
 
   test('is no question to ask', async () => {

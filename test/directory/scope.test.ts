@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { openTestApp } from '../support/app.ts';
+import { enterpriseUrn, openTestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 
 const patchBody = {
@@ -60,14 +60,9 @@ describe.each(dialects())('scope=own on %s', (dialect) => {
       emails: [{ type: 'work', value: 'f@x.org' }],
     });
     await app.createGroup({ displayName: 'Foreign' });
-    for (const body of [
-      { userName: 'FOREIGN' },
-      { userName: 'x', emails: [{ type: 'work', value: 'f@x.org' }] },
-    ]) {
-      const answer = await app.createUser(body, own);
-      expect(answer).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-      expect(answer.text).not.toContain('Boss');
-    }
+    const answer = await app.createUser({ userName: 'FOREIGN' }, own);
+    expect(answer).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+    expect(answer.text).not.toContain('Boss');
     expect((await app.createGroup({ displayName: 'foreign' }, own)).status).toBe(409);
     expect(await app.history()).toEqual(['User 1 create', 'Group 1 create']);
   });
@@ -117,5 +112,79 @@ describe.each(dialects())('scope=own on %s', (dialect) => {
     const user = await app.call('GET', '/Users/2', undefined, own);
     expect(user.body.groups).toMatchObject([{ value: '1' }]);
     expect(group.text + user.text).not.toContain('Foreign');
+  });
+
+  test('creates people with the email of someone it does not see', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    const emails = [{ type: 'work', value: 'shared@x.org' }];
+    await app.createUser({ userName: 'foreign', emails });
+    expect(await app.createUser({ userName: 'mine', emails }, own)).toMatchObject({
+      status: 201,
+      body: { id: '2' },
+    });
+    expect(await app.createUser({ userName: 'mine', emails }, own)).toMatchObject({ status: 200 });
+  });
+
+  test('is told of no id when a create matches several', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'foreign' });
+    await app.createGroup({ displayName: 'Foreign' });
+    await app.createUser({ userName: 'mine', externalId: 'e' }, own);
+    await app.createGroup({ displayName: 'Mine', externalId: 'e' }, own);
+    const answers = [
+      await app.createUser({ userName: 'foreign', externalId: 'e' }, own),
+      await app.createGroup({ displayName: 'Foreign', externalId: 'e' }, own),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(409);
+      expect(body.detail).not.toMatch(/\d/);
+    }
+  });
+
+  test('sees no manager who is not its own, and asks for none', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'foreign', displayName: 'Foreign Boss' });
+    await app.createUser({ userName: 'mine' }, own);
+    await app.createUser({ userName: 'other', [enterpriseUrn]: { manager: { value: '2' } } }, own);
+    const path = `${enterpriseUrn}:manager`;
+    await app.patch('/Users/2', [{ op: 'add', path, value: { value: '1' } }]);
+    const read = await app.call('GET', '/Users/2', undefined, own);
+    const changed = await app.patch('/Users/2', [{ op: 'add', path: 'title', value: 'Clerk' }], own);
+    const listed = await app.call('GET', '/Users', undefined, own);
+    for (const { status, text } of [read, changed, listed]) {
+      expect(status).toBe(200);
+      expect(text).not.toContain('Foreign');
+      expect(text).not.toContain('/Users/1"');
+    }
+    expect((await app.call('GET', '/Users/3', undefined, own)).body[enterpriseUrn].manager.value).toBe('2');
+    expect((await app.call('GET', '/Users/2')).body[enterpriseUrn].manager.value).toBe('1');
+    const hits = async (filter: string) => (await app.find('/Users', filter, own)).body.totalResults;
+    expect(await hits(`${path}.value eq "1"`)).toBe(0);
+    expect(await hits(`${path}.displayName sw "Foreign"`)).toBe(0);
+    expect(await hits(`${path}.value eq "2"`)).toBe(1);
+  });
+
+  test('finds nobody by foreign groups and no group by foreign members', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'foreign' });
+    await app.createUser({ userName: 'mine' }, own);
+    await app.createGroup({ displayName: 'Mine', members: [{ value: '2' }] }, own);
+    await app.createGroup({ displayName: 'Foreign', members: [{ value: '2' }] });
+    await app.patch('/Groups/1', [{ op: 'add', path: 'members', value: [{ value: '1' }] }]);
+    const hits = async (endpoint: '/Users' | '/Groups', filter: string) =>
+      (await app.find(endpoint, filter, own)).body.totalResults;
+    expect(await hits('/Users', 'groups.value eq "2"')).toBe(0);
+    expect(await hits('/Users', 'groups[value eq "2"] and active eq true')).toBe(0);
+    expect(await hits('/Users', 'groups.value ne "1"')).toBe(0);
+    expect(await hits('/Users', 'groups.display sw "Foreign"')).toBe(0);
+    expect(await hits('/Users', 'groups.value eq "1"')).toBe(1);
+    expect(await hits('/Groups', 'members.value eq "1"')).toBe(0);
+    expect(await hits('/Groups', 'members[value eq "1"]')).toBe(0);
+    expect(await hits('/Groups', 'members.value eq "2"')).toBe(1);
+    expect((await app.find('/Groups', 'members.value eq "1"')).body.totalResults).toBe(1);
   });
 });

@@ -62,6 +62,32 @@ describe('the dialect compat', () => {
     expect(app.logged.join('')).toContain(`"code":"${code}"`);
   });
 
+  test.each([
+    [{ path: 'members', value: [{ value: '1' }] }, ['2', '3']],
+    [{ path: 'urn:ietf:params:scim:schemas:core:2.0:Group:members', value: [{ value: '1' }] }, ['2', '3']],
+    [{ value: { 'urn:ietf:params:scim:schemas:core:2.0:Group:members': [{ value: '1' }] } }, ['2', '3']],
+    [{ path: 'urn:ietf:params:scim:schemas:core:2.0:Group:members', value: [] }, ['1', '2', '3']],
+    [{ path: 'Members', value: [{ value: '99999' }] }, ['1', '2', '3']],
+    [{ value: { members: null } }, ['1', '2', '3']],
+  ])('removes from a group only who is listed: %j', async (operation, left) => {
+    await using app = await openTestApp();
+    for (const userName of ['ann', 'bob', 'cid']) await app.createUser({ userName });
+    await app.createGroup({ displayName: 'Sales', members: ['1', '2', '3'].map((value) => ({ value })) });
+    const { status, body } = await app.patch('/Groups/1', [{ op: 'remove', ...operation }]);
+    expect(status).toBe(200);
+    expect(body.members.map((member: { value: string }) => member.value)).toEqual(left);
+  });
+
+  test.each(['1153244850723065857', '1e400', '-0', '1.5'])(
+    'takes the number %s for no text',
+    async (number) => {
+      await using app = await openTestApp();
+      const text = `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"ann","externalId":${number}}`;
+      const answer = await app.call('POST', '/Users', text);
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    },
+  );
+
   test('mends the same in a create', async () => {
     await using app = await openTestApp();
     await app.createUser({ userName: 'boss' });

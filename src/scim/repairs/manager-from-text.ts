@@ -6,7 +6,8 @@ export const managerFromText: ValueRepair = {
   code: 'manager-from-text',
   mend(attribute, value) {
     if (attribute.name !== 'manager' || attribute.multiValued) return undefined;
-    return typeof value === 'string' || typeof value === 'number' ? { value: String(value) } : undefined;
+    const isId = typeof value === 'string' || Number.isSafeInteger(value);
+    return isId ? { value: String(value) } : undefined;
   },
 };
 

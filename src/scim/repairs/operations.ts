@@ -1,7 +1,7 @@
 import { expandKeys } from '../../resource/patch-keys.ts';
 import type { PatchOperation } from '../../resource/patch-operation.ts';
 import { parsePath, resolvePath } from '../../resource/path.ts';
-import { findAttribute, type ResourceType } from '../../resource/schema.ts';
+import type { ResourceType } from '../../resource/schema.ts';
 import { isArray, isObject, type ScimObject, type ScimValue } from '../../resource/value.ts';
 import type { Repair } from '../call.ts';
 import { mendResource, mendValue } from './value-repair.ts';
@@ -69,28 +69,34 @@ function mendRemove(
 ): PatchOperation[] {
   const { path, value } = operation;
   if (value === undefined) return [operation];
-  if (path === undefined && isObject(value)) {
-    return Object.entries(value).map(([name, inner]) => {
-      repairs.push({ code: 'remove-by-value-list', what: name });
-      return listed(resourceType, name, inner);
-    });
-  }
-  if (path === undefined) return [operation];
-  const attribute = findAttribute(resourceType, path);
-  if (attribute?.multiValued !== true) {
-    const { value: _ignored, ...plain } = operation;
-    repairs.push({ code: 'remove-value-ignored', what: path });
-    return [plain];
-  }
-  repairs.push({ code: 'remove-by-value-list', what: path });
-  return [listed(resourceType, path, value)];
+  if (path !== undefined) return [removeListed(resourceType, path, value, repairs)];
+  if (!isObject(value)) return [operation];
+  return Object.entries(value).map(([name, inner]) => removeListed(resourceType, name, inner, repairs));
 }
 
-function listed(resourceType: ResourceType, path: string, value: ScimValue): PatchOperation {
-  const isMultiValued = findAttribute(resourceType, path)?.multiValued === true;
-  if (!isMultiValued || value === null) return { op: 'remove', path };
-  const list = (isArray(value) ? value : [value]).map((each) =>
-    typeof each === 'string' ? { value: each } : each,
-  );
-  return { op: 'remove', path, value: list };
+/** Only what is listed goes, however the attribute is named; a list that names nothing removes nothing. */
+function removeListed(
+  resourceType: ResourceType,
+  path: string,
+  value: ScimValue,
+  repairs: Repair[],
+): PatchOperation {
+  const target = resolvePath(resourceType, parsePath(path), { bareExtensionNames: true });
+  const isWholeList =
+    target.kind === 'attribute' &&
+    target.attribute.multiValued &&
+    target.subAttribute === undefined &&
+    target.filter === undefined;
+  if (!isWholeList) {
+    repairs.push({ code: 'remove-value-ignored', what: path });
+    return { op: 'remove', path };
+  }
+  repairs.push({ code: 'remove-by-value-list', what: path });
+  const elements = isArray(value) ? value : [value];
+  const listed = elements.filter((each) => each !== null && each !== '');
+  return {
+    op: 'remove',
+    path,
+    value: listed.map((each) => (typeof each === 'string' ? { value: each } : each)),
+  };
 }
