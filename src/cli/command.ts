@@ -63,11 +63,12 @@ export interface Answering {
   readonly action: (call: Call) => Promise<Answer>;
 }
 
-/** The configuration under the flags of a command. */
-export async function loadFor(given: OptionValues): Promise<LoadedConfig> {
+/** The configuration under the flags of a command; without `readsFile` under flags and variables alone. */
+export async function loadFor(given: OptionValues, { readsFile = true } = {}): Promise<LoadedConfig> {
   const { loadConfig } = await import('../config/config.ts');
   const { readEnvironment } = await import('../config/env.ts');
-  return loadConfig({ flags: flagsOf(given), environment: readEnvironment(), folder: process.cwd() });
+  const environment = readEnvironment();
+  return loadConfig({ flags: flagsOf(given), environment, folder: process.cwd(), readsFile });
 }
 
 function flagsOf(given: OptionValues): Flags {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DomainError } from '../errors.ts';
 
@@ -49,4 +49,27 @@ export function requireDataFolder(path: string): DataFolder {
   if (existsSync(path)) return dataFolder(path);
   const hint = '"rollcall serve" or "rollcall source create" makes one; --data names another';
   throw new DomainError('notFound', `There is no data folder at ${path}; ${hint}.`);
+}
+
+/** SQLite would say only that it cannot open a file. Throws a sentence that names what cannot be written. */
+export function requireWritable({ path, database, serveLock, migrationLock }: DataFolder): void {
+  requireAccess(path, 'data folder', constants.W_OK | constants.X_OK);
+  for (const file of [database, serveLock, migrationLock]) {
+    if (existsSync(file)) requireAccess(file, 'file', constants.W_OK);
+  }
+}
+
+function requireAccess(path: string, what: string, mode: number): void {
+  try {
+    accessSync(path, mode);
+  } catch (cause) {
+    const detail = `The ${what} ${path} cannot be written; make it writable for the user that runs rollcall.`;
+    throw new DomainError('unavailable', detail, { cause });
+  }
+}
+
+/** A service with its data in PostgreSQL leaves the folder without a database, and a command may not know of it. */
+export function noDatabase({ path }: DataFolder): DomainError {
+  const detail = `There is no database in ${path}; if the service uses PostgreSQL, name it with --database.`;
+  return new DomainError('notFound', detail);
 }

@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts';
 import { isUpToDate } from '../storage/migrate.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import { integrityProblems } from '../storage/sqlite-copy.ts';
-import { type DataFolder, dataFolder } from './data-folder.ts';
+import { type DataFolder, dataFolder, requireWritable } from './data-folder.ts';
 import { isServed } from './locks.ts';
 
 /** One thing that was looked at. */
@@ -25,14 +25,26 @@ export async function examine(config: Config): Promise<Check[]> {
   if (!existsSync(folder.path)) {
     return [failed('data folder', `There is none at ${folder.path}.`)];
   }
+  const refusal = refusalOf(folder);
   const files = [
-    checkMode('data folder', folder.path, 0o700),
+    refusal ?? checkMode('data folder', folder.path, 0o700),
     checkMode('secret key', folder.secretKey, 0o600),
     checkSpace(folder),
   ];
+  // Even looking at the database needs files beside it, so the other checks would only say the same in other words.
+  if (refusal !== undefined) return files;
   const database =
     config.database === undefined ? await examineFile(folder) : await examineServer(config.database, folder);
   return [...files, ...database];
+}
+
+function refusalOf(folder: DataFolder): Check | undefined {
+  try {
+    requireWritable(folder);
+    return undefined;
+  } catch (error) {
+    return failed('data folder', messageOf(error));
+  }
 }
 
 function checkMode(name: string, path: string, wanted: number): Check {

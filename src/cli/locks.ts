@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { type InstanceLock, takeInstanceLock } from '../storage/instance-lock.ts';
-import type { DataFolder } from './data-folder.ts';
+import { type DataFolder, requireWritable } from './data-folder.ts';
 
 const waitMsMax = 30_000;
 const serveWaitMsMax = 250;
@@ -10,8 +10,9 @@ const pollMs = 20;
  * The right to serve a data folder, or undefined when a live process has it. A command that looks whether it is taken
  * holds it for a moment, so one refusal is not believed.
  */
-export function takeServeLock({ serveLock }: DataFolder): Promise<InstanceLock | undefined> {
-  return take(serveLock, serveWaitMsMax);
+export async function takeServeLock(folder: DataFolder): Promise<InstanceLock | undefined> {
+  requireWritable(folder);
+  return take(folder.serveLock, serveWaitMsMax);
 }
 
 /** Whether a process serves this folder now. */

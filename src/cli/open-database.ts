@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/options.ts';
 import { DomainError } from '../errors.ts';
 import type { Database, TakeTurn } from '../storage/database.ts';
 import { isUpToDate, migrateToLatest } from '../storage/migrate.ts';
-import type { DataFolder } from './data-folder.ts';
+import { type DataFolder, noDatabase } from './data-folder.ts';
 import { alone, isServed } from './locks.ts';
 
 export interface OpenOptions {
@@ -31,7 +32,8 @@ export async function openDatabase(
   for (;;) {
     const database = await openFile(folder, options);
     if (database !== undefined) return database;
-    if (performance.now() > deadline) throw olderServer();
+    if (isElsewhere(folder)) throw noDatabase(folder);
+    if (performance.now() > deadline) throw existsSync(folder.database) ? olderServer() : noDatabase(folder);
     await Bun.sleep(pollMs);
   }
 }
@@ -45,11 +47,17 @@ async function openFile(folder: DataFolder, options: OpenOptions): Promise<Datab
   const { openSqlite } = await import('../storage/sqlite.ts');
   const open = () =>
     alone(folder.migrationLock, async () => {
+      if (isBesideServer && !existsSync(folder.database) && isServed(folder)) return undefined;
       const database = openSqlite({ path: folder.database, ...sqliteOptions });
       const mayChange = () => !isBesideServer || !isServed(folder);
       return upToDate(database, { mayChange, onMigrated });
     });
   return inWords(folder.database, open);
+}
+
+/** Whether the folder is served without a database in it, by a service that is past its start: it has announced itself. */
+function isElsewhere({ database, servedAddress }: DataFolder): boolean {
+  return !existsSync(database) && existsSync(servedAddress);
 }
 
 interface Change {

@@ -9,6 +9,7 @@ import { registerField } from './field-command.ts';
 import { registerImport } from './import-command.ts';
 import { registerMaintenance } from './maintenance-command.ts';
 import { registerPersona } from './persona-command.ts';
+import { registerRun } from './run-command.ts';
 import { registerSchema } from './schema-command.ts';
 import { registerServe } from './serve-command.ts';
 import { registerSettings } from './settings-command.ts';
@@ -24,6 +25,7 @@ const groups = [
   registerPersona,
   registerAdmin,
   registerImport,
+  registerRun,
   registerUser,
   registerSchema,
   registerMaintenance,
@@ -44,7 +46,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .configureOutput({ outputError: () => undefined });
   for (const register of groups) register(program, exit);
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(helpLast(argv), { from: 'user' });
     return exit.code;
   } catch (error) {
     if (error instanceof CommanderError) return misuse(error);
@@ -53,13 +55,22 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** Commander's own help command knows no commands within a group. */
+function helpLast([first, ...words]: readonly string[]): string[] {
+  if (first === 'help') return [...words, '--help'];
+  return first === undefined ? words : [first, ...words];
+}
+
 async function misuse({ code, exitCode, message }: CommanderError): Promise<number> {
   if (exitCode === 0) return 0;
   // Help for a group that was named without a command has been written already.
   if (code === 'commander.help') return misused;
   const [first = '', ...hints] = message.replace(/^error: /, '').split('\n');
   const sentence = first.charAt(0).toUpperCase() + first.slice(1);
-  await Bun.write(Bun.stderr, `rollcall: ${[`${sentence}.`, ...hints].join(' ').trim()}\n`);
+  await Bun.write(
+    Bun.stderr,
+    `rollcall: ${[`${sentence.replace(/\.$/, '')}.`, ...hints].join(' ').trim()}\n`,
+  );
   return misused;
 }
 

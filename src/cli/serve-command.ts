@@ -18,7 +18,7 @@ export function registerServe(program: Command, exit: Exit): void {
 function registerChildren(program: Command, exit: Exit): void {
   const processor = program.command('processor', { hidden: true }).description('import what is queued');
   withSettings(processor, ['data', 'database', 'logLevel']).action(async (given) => {
-    const { config } = await loadFor(given);
+    const { config } = await loadFor(given, { readsFile: false });
     const { processor } = await import('./processor.ts');
     exit.code = await processor(config);
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/options.ts';
 import { DomainError } from '../errors.ts';
@@ -5,7 +6,13 @@ import { openSecretBox, type SecretBox } from '../security/secret-key.ts';
 import { Configurations } from '../settings/configuration.ts';
 import { Sources } from '../sources/sources.ts';
 import type { Database } from '../storage/database.ts';
-import { type DataFolder, makeDataFolder, requireDataFolder } from './data-folder.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  noDatabase,
+  requireDataFolder,
+  requireWritable,
+} from './data-folder.ts';
 import { type OpenOptions, openDatabase } from './open-database.ts';
 
 /** What a process of this program works with. */
@@ -26,12 +33,13 @@ export async function openServices(config: Config, options: OpenOptions = {}): P
 }
 
 /**
- * The same for a command, beside which a server may run. One that only looks does not pass `create`: a mistyped path
- * is then an error instead of another empty folder.
+ * The same for a command, beside which a server may run. One that only looks does not pass `create`: a mistyped path,
+ * or one without a database, is then an error instead of another empty folder or database.
  */
 export async function openForCommand(config: Config, options: CommandOptions = {}): Promise<Services> {
   const { create = false, ...others } = options;
   const folder = create ? makeDataFolder(config.data) : requireDataFolder(config.data);
+  if (!create && config.database === undefined && !existsSync(folder.database)) throw noDatabase(folder);
   return openIn(folder, config, { ...others, isBesideServer: true });
 }
 
@@ -40,6 +48,7 @@ export interface CommandOptions extends Pick<OpenOptions, 'onMigrated'> {
 }
 
 async function openIn(folder: DataFolder, config: Config, options: OpenOptions): Promise<Services> {
+  requireWritable(folder);
   const secretBox = openKey(folder);
   const database = await openDatabase(config, folder, options);
   const clock = systemClock;

@@ -3,6 +3,7 @@ import type { DirectoryContext } from '../directory/context.ts';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import { DomainError } from '../errors.ts';
+import { withSchemas } from '../resource/normalise.ts';
 import { isArray, isObject } from '../resource/value.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { baseUrl } from './address.ts';
@@ -115,10 +116,11 @@ function operatorContext(configuration: Configuration): DirectoryContext {
   };
 }
 
-function userValue(call: Call, user: User, { personas }: Configuration) {
+function userValue(call: Call, user: User, { personas, userType }: Configuration) {
   const { state, ownerSourceId, doNotSynchronise } = user;
   const base = `${baseUrl(call)}/api/v2/scim/v2`;
-  const resource = userView(user, personas, (type, id) => `${base}/${type}s/${id}`);
+  const view = userView(user, personas, (type, id) => `${base}/${type}s/${id}`);
+  const resource = withSchemas(userType, view);
   return { id: user.id, state, ownerSourceId, doNotSynchronise, resource };
 }
 

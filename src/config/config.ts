@@ -23,6 +23,8 @@ export interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the folder that relative paths of flags and variables start from. */
   readonly folder: string;
+  /** False for a process that its parent tells everything: it must not fail over what the parent has settled. */
+  readonly readsFile?: boolean;
 }
 
 export interface LoadedConfig {
@@ -40,31 +42,45 @@ interface Given {
 
 /** Throws DomainError `invalidValue` with the sentence to show. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
-  const { folder } = sources;
-  const named = fromFlagOrVariable('config', sources);
-  const data = effectiveValue('data', fromFlagOrVariable('data', sources), folder);
-  const file = readConfigFile(named && resolve(folder, named.text), data);
+  const file = sources.readsFile === false ? undefined : findFile(sources);
   const isSet = new Set<OptionName>();
   const entries = optionNames.map((name) => {
-    const given = fromFlagOrVariable(name, sources) ?? fromFile(name, file);
-    if (given !== undefined) isSet.add(name);
-    return [name, effectiveValue(name, given, folder)];
+    const givens = [fromFlag(name, sources), fromVariable(name, sources), fromFile(name, file)].filter(
+      (given) => given !== undefined,
+    );
+    if (givens.length > 0) isSet.add(name);
+    // A wrong value that another one wins over is still wrong: it would come into force on the day the other goes.
+    const [first = defaultValue(name, sources.folder)] = givens.map((given) => readGiven(name, given));
+    return [name, first];
   });
   const config = Object.fromEntries(entries) as Config;
   checkTls(config);
   return { config, isSet };
 }
 
-function fromFlagOrVariable(
+function findFile(sources: ConfigSources): ConfigFile | undefined {
+  const { folder } = sources;
+  const named = fromFlag('config', sources) ?? fromVariable('config', sources);
+  const data = fromFlag('data', sources) ?? fromVariable('data', sources);
+  return readConfigFile(
+    named && resolve(folder, named.text),
+    data === undefined ? defaultValue('data', folder) : readGiven('data', data),
+  );
+}
+
+function fromFlag(name: OptionName | 'config', { flags, folder }: ConfigSources): Given | undefined {
+  const text = flags[name];
+  return text === undefined ? undefined : { text, origin: `the flag ${flagOf(name)}`, folder };
+}
+
+function fromVariable(
   name: OptionName | 'config',
-  { flags, environment, folder }: ConfigSources,
+  { environment, folder }: ConfigSources,
 ): Given | undefined {
-  const flag = flags[name];
-  if (flag !== undefined) return { text: flag, origin: `the flag ${flagOf(name)}`, folder };
-  const variable = environment[variableOf(name)];
+  const text = environment[variableOf(name)];
   // A variable that is empty is how container files say that it is not set.
-  if (variable === undefined || variable === '') return undefined;
-  return { text: variable, origin: `the variable ${variableOf(name)}`, folder };
+  if (text === undefined || text === '') return undefined;
+  return { text, origin: `the variable ${variableOf(name)}`, folder };
 }
 
 function fromFile(name: OptionName, file: ConfigFile | undefined): Given | undefined {
@@ -73,11 +89,13 @@ function fromFile(name: OptionName, file: ConfigFile | undefined): Given | undef
   return { text, origin: `the file ${file.path}`, folder: file.folder };
 }
 
-function effectiveValue<N extends OptionName>(name: N, given: Given | undefined, folder: string): Config[N] {
+function defaultValue<N extends OptionName>(name: N, folder: string): Config[N] {
   const option: Option<Config[N]> = options[name];
-  if (given === undefined) {
-    return name === 'data' ? (resolve(folder, options.data.default) as Config[N]) : option.default;
-  }
+  return name === 'data' ? (resolve(folder, options.data.default) as Config[N]) : option.default;
+}
+
+function readGiven<N extends OptionName>(name: N, given: Given): Config[N] {
+  const option: Option<Config[N]> = options[name];
   const value = option.read(given.text, given.folder);
   if (value !== undefined) return value;
   const found = option.isSecret === true ? 'what was given' : `"${given.text}"`;

@@ -13,6 +13,12 @@ const decoders: Readonly<Record<Exclude<ContentEncoding, 'identity'>, () => Tran
   zstd: () => createZstdDecompress(),
 };
 
+/** How compressed files begin (RFC 1952 §2.3.1, RFC 8878 §3.1.1). No XML document begins so. */
+const beginnings: readonly (readonly [name: string, bytes: readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+];
+
 /** Throws `unsupportedMediaType` for an encoding that is not taken, or several at once. */
 export function readEncoding(header: string | null): ContentEncoding {
   const name = (header ?? 'identity').trim().toLowerCase();
@@ -28,7 +34,7 @@ export async function* decoded(
   encoding: ContentEncoding,
 ): AsyncGenerator<Uint8Array> {
   if (encoding === 'identity') {
-    yield* stream;
+    yield* unencoded(stream);
     return;
   }
   const input = { bytes: 0, error: undefined as unknown };
@@ -45,6 +51,21 @@ export async function* decoded(
     throw input.error ?? (error instanceof DomainError ? error : notEncoded(encoding, error));
   } finally {
     decoder.destroy();
+  }
+}
+
+/** A compressed file is sent without its header easily, and would be refused as XML full of strange characters. */
+async function* unencoded(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const chunk of stream) {
+    const found = isFirst
+      ? beginnings.find(([, bytes]) => bytes.every((byte, at) => chunk[at] === byte))
+      : undefined;
+    if (found !== undefined) {
+      throw new DomainError('invalidValue', `The body is ${found[0]}; send Content-Encoding: ${found[0]}.`);
+    }
+    isFirst = false;
+    yield chunk;
   }
 }
 

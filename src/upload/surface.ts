@@ -21,7 +21,14 @@ const idleTimeoutSeconds = 60;
 
 /** The door of HR scripts: the source's id is in the path, its key in X-ApiKey, and neither is looked at without the other. */
 export function uploadSurface({ intake, runs, sources, log }: UploadParts): Surface {
-  const app = upload({ intake, runs, sourceOf, isSecure: (request) => admitted(request).isSecure, log });
+  const app = upload({
+    intake,
+    runs,
+    sourceOf,
+    requestIdOf: (request) => admitted(request).requestId,
+    isSecure: (request) => admitted(request).isSecure,
+    log,
+  });
   return {
     name: 'upload',
     base: uploadBase,

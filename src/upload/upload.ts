@@ -21,6 +21,7 @@ export interface UploadAppParts {
   readonly runs: ImportRuns;
   /** The source that the request was authenticated as. */
   readonly sourceOf: (request: Request) => GeneralSource;
+  readonly requestIdOf: (request: Request) => string;
   /** Whether nobody can have listened in on the request. */
   readonly isSecure: (request: Request) => boolean;
   readonly log: Log;
@@ -30,7 +31,7 @@ const issuesShown = 20;
 const raw = { parse: 'none' } as const;
 
 /** POST :sourceId/upload and GET :sourceId/imports/:id. */
-export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts) {
+export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, log }: UploadAppParts) {
   const app = new Elysia({ name: 'upload', prefix: uploadBase })
     .onError(({ error, code }) => {
       const refused = code === 'NOT_FOUND' ? noRoute([]) : refusalOf(error);
@@ -43,14 +44,17 @@ export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts
         const source = sourceOf(request);
         if (!source.settings.allowPlainHttp && !isSecure(request)) throw notSecure();
         const force = new URL(request.url).searchParams.get('force') === 'true';
-        const receipt = await intake.accept({
-          source,
-          stream: documentOf(request),
-          origin: 'upload',
-          force,
-          signal: request.signal,
-        });
-        return accepted(receipt);
+        const { signal } = request;
+        const read = { bytes: 0 };
+        const stream = counted(documentOf(request), read);
+        try {
+          return accepted(await intake.accept({ source, stream, origin: 'upload', force, signal }));
+        } catch (error) {
+          if (!signal.aborted) throw error;
+          const facts = { requestId: requestIdOf(request), sourceId: source.id, bytes: read.bytes };
+          log.info(facts, 'the client dropped its upload');
+          throw dropped(error);
+        }
       },
       { ...raw, detail: uploadOperation },
     )
@@ -65,6 +69,23 @@ export function upload({ intake, runs, sourceOf, isSecure, log }: UploadAppParts
   const routes = routesOf(app);
   return app.all('/*', ({ request }) => {
     throw noRoute(methodsOf(routes, new URL(request.url).pathname));
+  });
+}
+
+async function* counted(
+  stream: AsyncIterable<Uint8Array>,
+  read: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    read.bytes += chunk.length;
+    yield chunk;
+  }
+}
+
+/** For nobody: the connection is gone. */
+function dropped(cause: unknown): DomainError {
+  return new DomainError('invalidValue', 'The upload broke off before its end; send the file again.', {
+    cause,
   });
 }
 

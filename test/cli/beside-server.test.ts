@@ -78,6 +78,46 @@ describe('commands beside a running service', () => {
     expect(await place.json('import', file, '--source', 'HR')).toMatchObject({ status: 'completed' });
   }, 60_000);
 
+  test('let an upload go on that the guard holds', async () => {
+    using place = new Workplace();
+    await using server = await serve(place);
+    const set = ['--set', 'guardMinimum=1', 'guardPercent=1'];
+    const { uploadPath, token } = await place.json(
+      'source',
+      'create',
+      '--kind',
+      'general',
+      '--name',
+      'HR',
+      ...set,
+    );
+    const headers = { 'x-apikey': String(token), 'content-type': 'application/xml' };
+    const send = async (...names: string[]) => {
+      const head = '<syncoptions domain="HR" ldapid="1"><option name="mode">full</option></syncoptions>';
+      const users = names.map((name) => `<user id="${name}" username="${name}"><additionalfields/></user>`);
+      const body = `<syncdata version="1">${head}<users>${users.join('')}</users></syncdata>`;
+      const sent = await fetch(`${server.address}${uploadPath}`, { method: 'POST', headers, body });
+      return `${server.address}${sent.headers.get('location')}`;
+    };
+    const settled = async (location: string) => {
+      for (let looks = 0; looks < startMsMax / 50; looks += 1) {
+        const run = (await (await fetch(location, { headers })).json()) as Json;
+        if (!['queued', 'planning', 'applying'].includes(String(run.status))) return run;
+        await Bun.sleep(50);
+      }
+      throw new Error('the run did not settle');
+    };
+    await settled(await send('ann', 'bob'));
+    const location = await send('ann');
+    const held = await settled(location);
+    expect(held).toMatchObject({ importId: 2, status: 'awaiting-approval' });
+    expect(held.message).toContain('"rollcall run approve 2" lets it go on');
+    expect((await place.run('run', 'approve', '2')).stdout).toBe(
+      'Run 2 is approved; the service goes on with it.\n',
+    );
+    expect(await settled(location)).toMatchObject({ status: 'completed', counts: { disabled: 1 } });
+  }, 60_000);
+
   test('finish an import whose service is killed', async () => {
     using place = new Workplace();
     await using server = await serve(place);

@@ -52,6 +52,9 @@ describe('rollcall user find', () => {
     const { totalResults, users } = await place.json('user', 'find', query);
     expect((users as { resource: Json }[]).map(({ resource }) => resource.userName)).toEqual(names);
     expect(totalResults).toBe(names.length);
+    for (const { resource } of users as { resource: Json }[]) {
+      expect(resource.schemas).toEqual(['urn:ietf:params:scim:schemas:core:2.0:User']);
+    }
   });
 
   test('prints nothing that moves the cursor of a terminal', async () => {
@@ -76,6 +79,7 @@ describe('rollcall user show', () => {
     expect(shown).toMatchObject({ id: 1, state: 'active', ownerSourceId: 1, doNotSynchronise: false });
     expect(shown.resource).toMatchObject({
       id: '1',
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
       userName: 'ann',
       meta: { location: 'https://id.example/api/v2/scim/v2/Users/1' },
     });

@@ -37,6 +37,7 @@ describe('rollcall migrate', () => {
   test('leaves the tables alone while a service on the former ones runs', async () => {
     using place = new Workplace();
     mkdirSync(place.data);
+    writeFileSync(join(place.data, 'rollcall.db'), '');
     const lock = takeInstanceLock(join(place.data, 'serve.lock'));
     expect(readFailure(await place.run('migrate'))).toBe(
       'The database needs an upgrade and an older rollcall is serving it; stop that one first.',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readFailure, readJson, Workplace } from './support.ts';
 
@@ -163,6 +163,14 @@ describe('rollcall source', () => {
     );
     expect(readFailure(await place.run('source', 'token', '1', '--rotate', '--overlap-days', '1e3'))).toBe(
       '--overlap-days takes a whole number from 0 to 365, not "1e3".',
+    );
+  });
+
+  test('token says that the key in the folder is another one', async () => {
+    using place = await withSource();
+    writeFileSync(join(place.data, 'secret.key'), 'ab'.repeat(32));
+    expect(readFailure(await place.run('source', 'token', '1'))).toBe(
+      'The secret was sealed under another key; put the right secret.key back into the data folder.',
     );
   });
 

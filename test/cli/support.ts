@@ -19,6 +19,8 @@ export class Workplace implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-cli-'));
   readonly data = join(this.folder, 'data');
   readonly environment: Record<string, string> = {};
+  /** Another program with its arguments, which starts this one. */
+  launcher: readonly string[] = [];
 
   /** Runs the program on the data folder. */
   run(...args: readonly string[]): Promise<Outcome> {
@@ -27,7 +29,7 @@ export class Workplace implements Disposable {
 
   /** Runs the program with these arguments alone. */
   async runPlain(...args: readonly string[]): Promise<Outcome> {
-    const child = Bun.spawn([process.execPath, entry, ...args], {
+    const child = Bun.spawn([...this.launcher, process.execPath, entry, ...args], {
       cwd: this.folder,
       env: { ...this.environment },
       stdin: 'ignore',

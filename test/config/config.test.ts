@@ -103,6 +103,23 @@ describe('loadConfig', () => {
     );
   });
 
+  test('refuses a wrong value even where another one wins over it', () => {
+    using folder = new Folder();
+    const takes = 'The setting port takes a whole number from 0 to 65535, not "x"';
+    expect(sentenceOf(() => folder.load({ port: '1' }, { ROLLCALL_PORT: 'x' }))).toBe(
+      `${takes} (from the variable ROLLCALL_PORT).`,
+    );
+    const path = folder.write('rollcall.toml', 'port = "x"\n');
+    expect(sentenceOf(() => folder.load({ data: '.', port: '1' }))).toBe(`${takes} (from the file ${path}).`);
+  });
+
+  test('leaves the file alone for a process that is told everything', () => {
+    using folder = new Folder();
+    folder.write('rollcall.toml', 'port = "x"\n');
+    const sources = { flags: { data: '.' }, environment: {}, folder: folder.path, readsFile: false };
+    expect(loadConfig(sources).config.port).toBe(8080);
+  });
+
   const wrongFlags: [flags: Flags, sentence: string][] = [
     [
       { port: '65536' },

@@ -181,6 +181,21 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
     await nothingLeft(door.house);
   });
 
+  test.each([
+    ['gzip', gzipSync(valid)],
+    ['zstd', zstdCompressSync(valid)],
+  ] as const)('says what is missing beside a body in %s', async (encoding, body) => {
+    await using door = await openDoor();
+    const response = await door.send(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      ModelState: {
+        PlatformSyncLogicError: [`The body is ${encoding}; send Content-Encoding: ${encoding}.`],
+      },
+    });
+    await nothingLeft(door.house);
+  });
+
   test('answers 413 for a document that is too long', async () => {
     await using door = await openDoor();
     await door.house.configurations.setSetting('documentBytesMax', '1024');
@@ -218,6 +233,15 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
     socket.destroy();
     await until(() => door.house.files('drop').length === 0);
     await nothingLeft(door.house);
+    await until(() => door.house.logged.some((line) => line.includes('"the client dropped its upload"')));
+    const lines = door.house.logged.map((line) => JSON.parse(line));
+    expect(lines.find(({ message }) => message === 'the client dropped its upload')).toMatchObject({
+      level: 'info',
+      sourceId: 1,
+      bytes: valid.length,
+      requestId: expect.any(String),
+    });
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   test('is refused over plain HTTP from elsewhere, unless the source allows it', async () => {
@@ -228,6 +252,7 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
         intake: house.intake,
         runs: house.runs,
         sourceOf,
+        requestIdOf: () => 'r1',
         isSecure: () => false,
         log: house.log,
       });

@@ -1,0 +1,106 @@
+import type { Command } from 'commander';
+import { DomainError } from '../errors.ts';
+import type { ImportRun, ImportRuns } from '../imports/runs.ts';
+import { type Answer, answering, type Call, type Exit } from './command.ts';
+import type { Services } from './services.ts';
+import { formatTable } from './table.ts';
+
+export function registerRun(program: Command, exit: Exit): void {
+  const group = program.command('run').description('import runs, and what a person decides about them');
+  answering(
+    group
+      .command('list')
+      .description('list the newest runs')
+      .option('--source <NAME>', 'only those of this source, by its name or id'),
+    exit,
+    { action: list },
+  );
+  answering(ofRun(group, 'show', 'show one run with what was found wrong'), exit, { action: show });
+  answering(ofRun(group, 'approve', 'let a run go on that waits for approval'), exit, { action: approve });
+  answering(ofRun(group, 'reject', 'end a run that waits for approval'), exit, { action: reject });
+  answering(ofRun(group, 'cancel', 'end a run that is not over; what it has done stays'), exit, {
+    action: cancel,
+  });
+}
+
+function ofRun(group: Command, command: string, description: string): Command {
+  return group.command(command).description(description).argument('<ID>', "the run's id");
+}
+
+/** Opens what the command needs, and closes it once `work` has its answer. */
+async function withRuns(
+  { config }: Call,
+  work: (runs: ImportRuns, services: Services) => Promise<Answer>,
+): Promise<Answer> {
+  const { openForCommand } = await import('./services.ts');
+  const { ImportRuns } = await import('../imports/runs.ts');
+  const { DocumentStore } = await import('../archive/archive.ts');
+  await using services = await openForCommand(config);
+  const runs = new ImportRuns({ ...services, documents: new DocumentStore(config.data) });
+  return await work(runs, services);
+}
+
+function list(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs, { sources }) => {
+    const { source: nameOrId } = call.options;
+    const only = nameOrId === undefined ? {} : { sourceId: (await sources.get(nameOrId)).id };
+    const found = await runs.list(only);
+    const names = new Map((await sources.list()).map(({ id, name }) => [id, name]));
+    const rows = found.map((run) => [
+      String(run.id),
+      names.get(run.sourceId) ?? String(run.sourceId),
+      run.status,
+      String(run.users),
+      run.created,
+      run.message ?? '',
+    ]);
+    const headings = ['ID', 'SOURCE', 'STATUS', 'USERS', 'CREATED', 'MESSAGE'];
+    return {
+      value: { runs: found.map(({ id: importId, ...run }) => ({ importId, ...run })) },
+      text: rows.length === 0 ? 'There are no runs.' : formatTable(headings, rows),
+    };
+  });
+}
+
+function show(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => describe(runs, await runs.get(idOf(call))));
+}
+
+function approve(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs, { database, folder }) => {
+    const { isServed } = await import('./locks.ts');
+    const approved = await runs.approve(idOf(call));
+    const { value } = await describe(runs, approved);
+    // Who works on a database of its own cannot be told from the folder.
+    const isWaiting = database.dialect === 'sqlite' && !isServed(folder);
+    const next = isWaiting ? 'it goes on once the service runs' : 'the service goes on with it';
+    return { value, text: `Run ${approved.id} is approved; ${next}.` };
+  });
+}
+
+function reject(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const rejected = await runs.reject(idOf(call));
+    const { value } = await describe(runs, rejected);
+    return { value, text: `Run ${rejected.id} is rejected; nothing has been changed.` };
+  });
+}
+
+function cancel(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const cancelled = await runs.cancel(idOf(call));
+    const { value } = await describe(runs, cancelled);
+    const stays = cancelled.message === undefined ? 'nothing has been changed' : 'what it has done stays';
+    return { value, text: `Run ${cancelled.id} is cancelled; ${stays}.` };
+  });
+}
+
+async function describe(runs: ImportRuns, run: ImportRun): Promise<Answer> {
+  const { describeRun } = await import('./import-answer.ts');
+  return describeRun(run, runs);
+}
+
+function idOf({ args: [text = ''] }: Call): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new DomainError('invalidValue', `The id of a run is a number, not "${text}".`);
+}

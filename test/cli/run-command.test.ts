@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { type Json, readFailure, Workplace } from './support.ts';
+
+const user = (name: string) => `<user id="${name}" username="${name}"><additionalfields/></user>`;
+
+/** A folder whose source "HR" has thirty people, and a run 2 that would disable all but five of them. */
+async function withHeldRun(): Promise<Workplace> {
+  const place = new Workplace();
+  await place.json('source', 'create', '--kind', 'general', '--name', 'HR');
+  await place.json('import', await write(place, 30), '--source', 'HR');
+  await place.run('import', await write(place, 5), '--source', 'HR');
+  return place;
+}
+
+async function write(place: Workplace, count: number): Promise<string> {
+  const file = join(place.folder, 'people.xml');
+  const head = '<syncoptions domain="HR" ldapid="1"><option name="syncCompanies">true</option></syncoptions>';
+  const users = Array.from({ length: count }, (_, index) => user(`person${index}`)).join('');
+  await Bun.write(file, `<syncdata version="1">${head}<users>${users}</users></syncdata>`);
+  return file;
+}
+
+describe('rollcall run', () => {
+  test('list names the runs, newest first, with how to decide about one that waits', async () => {
+    using place = await withHeldRun();
+    const { runs } = await place.json('run', 'list');
+    expect((runs as Json[]).map(({ importId, status }) => [importId, status])).toEqual([
+      [2, 'awaiting-approval'],
+      [1, 'completed'],
+    ]);
+    const { stdout } = await place.run('run', 'list', '--source', 'hr');
+    expect(stdout).toMatch(/^2 +HR +awaiting-approval .+"rollcall run approve 2" lets it go on/m);
+  });
+
+  test('list shows the runs of one source alone', async () => {
+    using place = await withHeldRun();
+    await place.json('source', 'create', '--kind', 'general', '--name', 'Sales');
+    expect(await place.json('run', 'list', '--source', 'Sales')).toEqual({ runs: [] });
+    expect(readFailure(await place.run('run', 'list', '--source', 'none'))).toStartWith(
+      'There is no source "none"',
+    );
+  });
+
+  test('show tells what a run waits for, and succeeds', async () => {
+    using place = await withHeldRun();
+    const shown = await place.json('run', 'show', '2');
+    expect(shown).toMatchObject({ importId: 2, status: 'awaiting-approval', planned: { disabled: 25 } });
+    const { status, stdout } = await place.run('run', 'show', '2');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^message: +The import waits for approval: .+"rollcall run reject 2" ends it\.$/m);
+    expect(stdout).toMatch(/^disabled: +25$/m);
+  });
+
+  test('approve lets the run go on as soon as something works on the folder', async () => {
+    using place = await withHeldRun();
+    const { stdout } = await place.run('run', 'approve', '2');
+    expect(stdout).toBe('Run 2 is approved; it goes on once the service runs.\n');
+    await place.json('import', await write(place, 6), '--source', 'HR');
+    expect(await place.json('run', 'show', '2')).toMatchObject({
+      status: 'completed',
+      counts: { disabled: 25 },
+    });
+  });
+
+  test('reject ends it, and nothing has been changed', async () => {
+    using place = await withHeldRun();
+    expect(await place.json('run', 'reject', '2')).toMatchObject({ importId: 2, status: 'rejected' });
+    expect(readFailure(await place.run('run', 'approve', '2'))).toBe(
+      'Import 2 is rejected and so cannot be approved.',
+    );
+    expect((await place.json('user', 'show', '30')).state).toBe('active');
+  });
+
+  test('cancel ends a run that is not over', async () => {
+    using place = await withHeldRun();
+    expect(await place.json('run', 'cancel', '2')).toMatchObject({ importId: 2, status: 'cancelled' });
+    expect(readFailure(await place.run('run', 'cancel', '1'))).toBe(
+      'Import 1 is completed and so cannot be cancelled.',
+    );
+  });
+
+  test('refuses a run that is not there', async () => {
+    using place = await withHeldRun();
+    expect(readFailure(await place.run('run', 'show', '9'))).toBe('There is no import with the id 9.');
+    expect(readFailure(await place.run('run', 'show', 'two'))).toBe(
+      'The id of a run is a number, not "two".',
+    );
+  });
+});
