@@ -36,6 +36,7 @@ export interface AcceptedDocument {
 const partialEnding = '.partial';
 const acceptedForm = /^[1-9]\d*-[0-9a-f]{32}\.xml$/;
 const archivedForm = /^[1-9]\d*\/[1-9]\d*-[0-9a-f]{32}\.xml\.gz$/;
+const sourceForm = /^[1-9]\d*$/;
 const privateFolder = 0o700;
 
 export class DocumentStore {
@@ -122,13 +123,16 @@ export class DocumentStore {
    * speak. Returns how many there were.
    */
   async sweep(olderThan: Date, isNeeded: (document: string) => boolean): Promise<number> {
+    return removeOld(this.#drop, await namesIn(this.#drop), { olderThan, isNeeded });
+  }
+
+  /** The same for `archive/`, where only copies of accepted documents are ever removed. */
+  async sweepArchive(olderThan: Date, isNeeded: (archive: string) => boolean): Promise<number> {
     let removed = 0;
-    for (const name of await namesIn(this.#drop)) {
-      const path = join(this.#drop, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found === undefined || found.mtime >= olderThan || isNeeded(name)) continue;
-      await rm(path, { force: true });
-      removed += 1;
+    for (const source of (await namesIn(this.#archive)).filter((name) => sourceForm.test(name))) {
+      const names = (await namesIn(join(this.#archive, source))).map((name) => `${source}/${name}`);
+      const copies = names.filter((name) => archivedForm.test(name));
+      removed += await removeOld(this.#archive, copies, { olderThan, isNeeded });
     }
     return removed;
   }
@@ -151,11 +155,27 @@ async function ownFolder(path: string): Promise<void> {
   throw new DomainError('unavailable', 'The folder for documents is a link; replace it by a folder.');
 }
 
+async function removeOld(
+  folder: string,
+  names: readonly string[],
+  { olderThan, isNeeded }: { readonly olderThan: Date; readonly isNeeded: (name: string) => boolean },
+): Promise<number> {
+  let removed = 0;
+  for (const name of names) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined || found.mtime >= olderThan || isNeeded(name)) continue;
+    await rm(path, { force: true });
+    removed += 1;
+  }
+  return removed;
+}
+
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
     throw error;
   }
 }

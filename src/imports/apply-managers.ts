@@ -23,7 +23,7 @@ export async function applyManagers(application: Application): Promise<void> {
   await applyWaiting(application, 'managers', applyManagerRows);
   const { created, updated } = application.writer.progress.counts;
   if (created + updated === 0 || application.run.options?.syncManagers === false) return;
-  const warnings = await ringsWarnings(application.database.read);
+  const warnings = await ringsWarnings(application.database.read, application.run);
   if (warnings.length > 0) await application.writer.commit(async () => ({ warnings }));
 }
 

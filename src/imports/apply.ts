@@ -13,9 +13,9 @@ const phases: Readonly<Record<ApplyPhase, (application: Application) => Promise<
   groups: (application) => applyWaiting(application, 'groups', applyGroupRows),
   renames: applyRenames,
   users: (application) => applyWaiting(application, 'users', applyUserRows),
+  disabled: (application) => applyWaiting(application, 'disabled', applyUserRows),
   managers: applyManagers,
   passwords: applyPasswords,
-  disabled: (application) => applyWaiting(application, 'disabled', applyUserRows),
   missing: (application) => applyWaiting(application, 'missing', applyAbsentRows),
 };
 
@@ -25,7 +25,7 @@ export async function applyRun(application: Application): Promise<void> {
   const first = applyPhases.indexOf(run.phase ?? 'groups');
   for (const phase of applyPhases.slice(first)) {
     const isResumed = phase === run.phase && run.cursor > 0;
-    if (!isResumed) await writer.enter(phase, await countWaiting(database.read, run.id, phase));
+    if (!isResumed) await writer.enter(phase, (counted) => countWaiting(database.read, run.id, counted));
     await phases[phase](application);
   }
 }

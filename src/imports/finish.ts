@@ -2,8 +2,8 @@ import type { DocumentStore } from '../archive/archive.ts';
 import type { Clock } from '../clock.ts';
 import { timestamp } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
-import { isActive, type RunStatus } from './imports.ts';
-import { clearPayloads, deleteIssues, deletePlanRows } from './plan-store.ts';
+import { applyPhases, isActive, type RunStatus } from './imports.ts';
+import { clearPayloads, countWaiting, deleteIssues, deletePlanRows } from './plan-store.ts';
 import {
   forgetArchive,
   forgetDocument,
@@ -26,11 +26,21 @@ export function settled(status: RunStatus, now: string): RunChange {
   return { status, finished: now, phase: null, lease_owner: null, lease_until: null, retry_at: null };
 }
 
-/** The plan has been applied as far as it could be. */
-export async function completeRun({ clock }: FinishParts, writer: RunWriter): Promise<RunStatus> {
+/** The plan has been applied as far as it could be. Throws when a row came to a phase that was over by then. */
+export async function completeRun({ database, clock }: FinishParts, writer: RunWriter): Promise<RunStatus> {
+  await requireNoneWaiting(database, writer);
   const status = writer.progress.counts.issues === 0 ? 'completed' : 'completed-with-errors';
   await writer.update(async () => settled(status, timestamp(clock)));
   return status;
+}
+
+/** Rows keep the phase that they were done in, so one is lost where there are more than the phase left behind. */
+async function requireNoneWaiting({ read }: Database, { claim, phases }: RunWriter): Promise<void> {
+  for (const phase of applyPhases) {
+    const lost = (await countWaiting(read, claim.id, phase)) - (phases[phase] ?? 0);
+    if (lost > 0)
+      throw new Error(`${lost} rows of the plan still wait for the phase ${phase}, which is over`);
+  }
 }
 
 /**

@@ -16,15 +16,17 @@ export type GuardLimits = Pick<
   'guardPercent' | 'guardMinimum' | 'guardShrinkPercent' | 'guardErrorPercent'
 >;
 
-/** Why a person should look at the plan before it is applied; undefined when nothing speaks against it. */
-export function guardReason(numbers: GuardNumbers, limits: GuardLimits): string | undefined {
+/** Why a person should look at the plan before it is applied, and how to decide; undefined when nothing speaks against it. */
+export function guardReason(numbers: GuardNumbers, limits: GuardLimits, runId: number): string | undefined {
   const reasons = [
     endingReason(numbers, limits),
     shrinkReason(numbers, limits),
     errorReason(numbers, limits),
   ];
   const found = reasons.filter((reason) => reason !== undefined);
-  return found.length === 0 ? undefined : `The import waits for approval: ${found.join('; ')}.`;
+  if (found.length === 0) return undefined;
+  const decide = `"rollcall run approve ${runId}" lets it go on, "rollcall run reject ${runId}" ends it`;
+  return `The import waits for approval: ${found.join('; ')}. ${decide}.`;
 }
 
 function endingReason(

@@ -31,14 +31,17 @@ export function isCompleted(status: RunStatus): boolean {
 /** How a document came in. */
 export type RunOrigin = 'upload' | 'cli' | 'drop' | 'connector';
 
-/** The steps of applying, in their order. A plan row waits for one of them, or for none. */
+/**
+ * The steps of applying, in their order. A plan row waits for one of them, or for none. Managers come after every step
+ * that writes records, because each of these leaves rows for them.
+ */
 export const applyPhases = [
   'groups',
   'renames',
   'users',
+  'disabled',
   'managers',
   'passwords',
-  'disabled',
   'missing',
 ] as const;
 export type ApplyPhase = (typeof applyPhases)[number];

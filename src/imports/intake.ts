@@ -57,12 +57,15 @@ type ValidVerdict = Extract<Verdict, { valid: true }>;
 
 /** Documents on their way in at the same time, and of these the ones that are being inspected. */
 const documentsMax = 8;
+const documentsOfSourceMax = 2;
 const inspectionsMax = 2;
+const retryAfterSeconds = 10;
 
 /** The one door for documents, whatever their origin. */
 export class Intake {
   readonly #parts: IntakeParts;
   #documents = 0;
+  readonly #documentsOf = new Map<number, number>();
   #inspections = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -72,24 +75,37 @@ export class Intake {
 
   /**
    * Takes a document in and queues its run; when it resolves, both are durable. Throws DocumentRefused, or DomainError
-   * `payloadTooLarge`, `unavailable` or `storageFull`; whatever it throws, nothing of the document is left behind.
+   * `payloadTooLarge`, `limitExceeded` (the source sends too many at once), `unavailable` or `storageFull`; whatever it
+   * throws, nothing of the document is left behind.
    */
   async accept(request: IntakeRequest): Promise<Receipt> {
-    if (this.#documents >= documentsMax) {
-      throw new DomainError(
-        'unavailable',
-        'Too many documents are being sent at once; send it again later.',
-        {
-          retryAfterSeconds: 10,
-        },
-      );
-    }
-    this.#documents += 1;
+    const leave = this.#enter(request.source.id);
     try {
       return await this.#spoolAndQueue(request);
     } finally {
-      this.#documents -= 1;
+      leave();
     }
+  }
+
+  /** One source cannot take the places of all. */
+  #enter(sourceId: number): () => void {
+    const ofSource = this.#documentsOf.get(sourceId) ?? 0;
+    if (ofSource >= documentsOfSourceMax) {
+      const detail = `The source is sending ${documentsOfSourceMax} documents already; send this one when they are in.`;
+      throw new DomainError('limitExceeded', detail, { retryAfterSeconds });
+    }
+    if (this.#documents >= documentsMax) {
+      const detail = 'Too many documents are being sent at once; send it again later.';
+      throw new DomainError('unavailable', detail, { retryAfterSeconds });
+    }
+    this.#documents += 1;
+    this.#documentsOf.set(sourceId, ofSource + 1);
+    return () => {
+      this.#documents -= 1;
+      const left = (this.#documentsOf.get(sourceId) ?? 1) - 1;
+      if (left === 0) this.#documentsOf.delete(sourceId);
+      else this.#documentsOf.set(sourceId, left);
+    };
   }
 
   async #spoolAndQueue(request: IntakeRequest): Promise<Receipt> {
@@ -169,8 +185,9 @@ export class Intake {
   async #queue(request: IntakeRequest, spooled: SpooledDocument, verdict: ValidVerdict): Promise<Receipt> {
     const { documents, log, onQueued } = this.#parts;
     const { source, origin } = request;
-    const accepted = await documents.accept(spooled, source.id);
+    // Before the files get their lasting places: from there on only a failing insertion removes them.
     const awaiting = await findAwaitingRun(this.#parts.database.read, source.id);
+    const accepted = await documents.accept(spooled, source.id);
     const importId = await this.#insert(request, { spooled, verdict, accepted });
     const { sha256, bytes } = spooled;
     const { users, groups, warnings } = verdict;

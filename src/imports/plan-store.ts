@@ -274,6 +274,20 @@ export async function listFailedOrdinals(db: Reader, runId: number, after: numbe
   return rows.map(({ seq, ordinal }) => ({ seq, ordinal: ordinal ?? 0 }));
 }
 
+/** The users whom the run has created, changed or made active again, in pages by `seq`. */
+export async function listWritten(db: Reader, runId: number, after: number, limit: number) {
+  return db
+    .selectFrom('import_plan')
+    .select(['seq', 'record_id', 'resource_id', 'ordinal'])
+    .where('run_id', '=', runId)
+    .where('kind', '=', 'user')
+    .where('action', 'in', ['create', 'update', 'reactivate'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
 export interface Tally {
   readonly kind: string;
   readonly action: string;

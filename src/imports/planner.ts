@@ -46,7 +46,7 @@ export async function planRun(
   signal: AbortSignal,
 ): Promise<void> {
   const source = await requireSource(parts.database, run.sourceId);
-  await discardPlan(parts.database, writer, run);
+  await discardPlan(writer, run);
   const planning = new Planning(parts, run, writer, source);
   await planning.readDocument(signal);
   await planning.finish(signal);
@@ -58,10 +58,16 @@ async function requireSource(database: Database, id: number): Promise<GeneralSou
   throw new DomainError('notFound', 'The source of the import has been removed.');
 }
 
-async function discardPlan(database: Database, writer: RunWriter, { id, warnings }: Run): Promise<void> {
+/** Each deletion stands under the fence: by now the plan may be that of a successor. */
+async function discardPlan(writer: RunWriter, { id, warnings }: Run): Promise<void> {
   writer.restart(noCounts, warnings);
   for (const deleteSome of [deletePlanRows, deleteIssues]) {
-    while (await database.write((tx) => deleteSome(tx, id))) await writer.renew();
+    for (let isMore = true; isMore; ) {
+      await writer.commit(async (tx) => {
+        isMore = await deleteSome(tx, id);
+        return {};
+      });
+    }
   }
 }
 
@@ -231,7 +237,7 @@ class Planning {
     const last = completed.find((row) => isFull(row.options));
     const lastUsers = this.#required().options.mode === 'full' ? last?.users : undefined;
     const numbers = { activeUsers, ending, records, recordsInError, lastUsers };
-    return guardReason(numbers, this.#source.settings);
+    return guardReason(numbers, this.#source.settings, this.#run.id);
   }
 
   #required(): Reading {

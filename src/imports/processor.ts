@@ -15,6 +15,7 @@ import {
   claimRun,
   findRun,
   LeaseLost,
+  listArchivesInUse,
   listDocumentsInUse,
   type Run,
   releaseLeases,
@@ -39,7 +40,8 @@ export interface ProcessorParts {
 const pollMs = 1_000;
 const backoffMsMin = 1_000;
 const backoffMsMax = 60_000;
-/** Nothing that is being taken in lies in `drop/` for longer. */
+const sweepEveryMs = 10 * 60 * 1_000;
+/** Nothing that is being taken in lies in `drop/` or `archive/` for longer without a run. */
 const orphanAgeMs = 60 * 60 * 1_000;
 
 /** Imports what is queued, one run after another, for as long as it is started. */
@@ -49,6 +51,7 @@ export class Processor {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #isPrepared = false;
+  #nextSweepMs = 0;
 
   constructor(parts: ProcessorParts) {
     this.#parts = parts;
@@ -76,6 +79,7 @@ export class Processor {
     await this.#prepare();
     let ended = 0;
     while (!signal.aborted) {
+      await this.#sweepWhenDue();
       const run = await this.#claim();
       if (run === undefined) break;
       if (await this.#process(run, signal)) ended += 1;
@@ -108,12 +112,27 @@ export class Processor {
 
   async #prepare(): Promise<void> {
     if (this.#isPrepared) return;
-    const { database, documents, clock, isAlone = false } = this.#parts;
+    const { database, isAlone = false } = this.#parts;
     if (isAlone) await database.write((tx) => releaseLeases(tx));
     await tidySettled(this.#parts);
-    const needed = new Set(await listDocumentsInUse(database.read));
-    await documents.sweep(new Date(clock().getTime() - orphanAgeMs), (name) => needed.has(name));
     this.#isPrepared = true;
+  }
+
+  /** Removes what killed processes have left in `drop/` and `archive/`. What fails here is done again later. */
+  async #sweepWhenDue(): Promise<void> {
+    const { database, documents, clock, log } = this.#parts;
+    const nowMs = clock().getTime();
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + sweepEveryMs;
+    const olderThan = new Date(nowMs - orphanAgeMs);
+    try {
+      const used = new Set(await listDocumentsInUse(database.read));
+      const archived = new Set(await listArchivesInUse(database.read));
+      await documents.sweep(olderThan, (name) => used.has(name));
+      await documents.sweepArchive(olderThan, (name) => archived.has(name));
+    } catch (error) {
+      log.warn({ err: error }, 'documents that no import names could not be removed');
+    }
   }
 
   #claim(): Promise<Run | undefined> {

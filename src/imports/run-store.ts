@@ -169,6 +169,12 @@ export async function listDocumentsInUse(db: Reader): Promise<string[]> {
   return rows.flatMap((row) => (row.document === null ? [] : [row.document]));
 }
 
+/** Names in `archive/` that some run still has. */
+export async function listArchivesInUse(db: Reader): Promise<string[]> {
+  const rows = await db.selectFrom('import_run').select('archive').where('archive', 'is not', null).execute();
+  return rows.flatMap((row) => (row.archive === null ? [] : [row.archive]));
+}
+
 export interface Lease {
   readonly owner: string;
   readonly now: string;
@@ -339,7 +345,7 @@ export async function moveRun(
   return row !== undefined;
 }
 
-/** A later run of the source takes the place of those that wait for approval. Returns their ids. */
+/** A run takes the place of earlier ones of its source that wait for approval. Returns their ids. */
 export async function supersedeAwaiting(
   tx: Tx,
   { sourceId, runId, now }: { readonly sourceId: number; readonly runId: number; readonly now: string },
@@ -348,7 +354,7 @@ export async function supersedeAwaiting(
     .updateTable('import_run')
     .set({ status: 'superseded', finished: now, message: `Import ${runId} took its place.` })
     .where('source_id', '=', sourceId)
-    .where('id', '<>', runId)
+    .where('id', '<', runId)
     .where('status', '=', 'awaiting-approval')
     .returning('id')
     .execute();

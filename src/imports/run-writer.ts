@@ -62,10 +62,16 @@ export class RunWriter {
     });
   }
 
-  /** Goes to the start of a phase for which `total` rows wait. */
-  async enter(phase: ApplyPhase, total: number): Promise<void> {
+  /** What each phase is left with, once it is over; of the present one, the rows that waited when it began. */
+  get phases(): PhaseTotals {
+    return this.#phases;
+  }
+
+  /** Goes to the start of a phase, and notes for how many rows the one before it is over. */
+  async enter(phase: ApplyPhase, count: (phase: ApplyPhase) => Promise<number>): Promise<void> {
     const next = { ...this.#progress, phase, cursor: 0, done: 0 };
-    this.#phases = { ...this.#phases, [phase]: total };
+    const left = this.#progress.phase ?? phase;
+    this.#phases = { ...this.#phases, [left]: await count(left), [phase]: await count(phase) };
     await this.#database.write(async (tx) => {
       await advanceRun(tx, this.claim, next, this.#leaseEnd());
       await updateClaimedRun(tx, this.claim, { phases: JSON.stringify(this.#phases) });

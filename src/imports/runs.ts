@@ -12,7 +12,15 @@ import {
   type RunStatus,
 } from './imports.ts';
 import { listIssues } from './issue-store.ts';
-import { findRun, listRuns, moveRun, type PhaseTotals, type RunChange, type RunRow } from './run-store.ts';
+import {
+  findLatestEffectiveRun,
+  findRun,
+  listRuns,
+  moveRun,
+  type PhaseTotals,
+  type RunChange,
+  type RunRow,
+} from './run-store.ts';
 import { startApplying } from './start-applying.ts';
 
 export interface ImportRunsParts {
@@ -95,10 +103,14 @@ export class ImportRuns {
     return listIssues(this.#parts.database.read, id, Math.min(limit, listedMax));
   }
 
-  /** Lets a run that awaits approval be applied. Throws `invalidValue` for a run in another state. */
+  /**
+   * Lets a run that awaits approval be applied. Throws `invalidValue` for a run in another state, and when a later run
+   * of the source has been applied or may yet be: the older file would undo the newer one.
+   */
   approve(id: number): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     return this.#move(id, ['awaiting-approval'], 'approved', async (tx, run) => {
+      await refuseOvertaken(tx, run);
       const planned = JSON.parse(run.planned ?? '{}') as Counts;
       return startApplying(tx, { id, sourceId: run.source_id, planned }, now);
     });
@@ -158,6 +170,17 @@ export class ImportRuns {
     if (run !== undefined && (sourceId === undefined || run.source_id === sourceId)) return run;
     throw new DomainError('notFound', `There is no import with the id ${id}.`);
   }
+}
+
+async function refuseOvertaken(tx: Tx, { id, source_id }: RunRow): Promise<void> {
+  const later = await findLatestEffectiveRun(tx, source_id);
+  if (later === undefined || later.id <= id) return;
+  const isOpen = isActive(later.status as RunStatus);
+  const remedy = isOpen ? `reject import ${id}, or cancel import ${later.id} first` : `reject import ${id}`;
+  throw new DomainError(
+    'invalidValue',
+    `Import ${id} cannot be approved, because the later import ${later.id} of its source is ${later.status}; ${remedy}.`,
+  );
 }
 
 function toImportRun(row: RunRow): ImportRun {

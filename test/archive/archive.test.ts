@@ -132,3 +132,27 @@ describe('sweep', () => {
     expect(readdirSync(join(folder.path, 'drop')).toSorted()).toEqual(['needed', 'young']);
   });
 });
+
+describe('sweepArchive', () => {
+  test('removes old copies that nobody needs, and no other file', async () => {
+    using folder = openFolder();
+    const own = join(folder.path, 'archive', '7');
+    mkdirSync(own, { recursive: true });
+    const copy = (letter: string) => `7-${letter.repeat(32)}.xml.gz`;
+    const names = [copy('a'), copy('b'), copy('c'), 'notes.txt'];
+    for (const name of names) writeFileSync(join(own, name), 'x');
+    for (const name of names) if (name !== copy('c')) utimesSync(join(own, name), 0, 0);
+    writeFileSync(join(folder.path, 'archive', 'README'), 'x');
+    const removed = await new DocumentStore(folder.path).sweepArchive(
+      new Date(1_000_000),
+      (archive) => archive === `7/${copy('b')}`,
+    );
+    expect(removed).toBe(1);
+    expect(readdirSync(own).toSorted()).toEqual([copy('b'), copy('c'), 'notes.txt']);
+  });
+
+  test('has nothing to do where no document was ever accepted', async () => {
+    using folder = openFolder();
+    expect(await new DocumentStore(folder.path).sweepArchive(new Date(), () => false)).toBe(0);
+  });
+});

@@ -12,7 +12,7 @@ describe('guardReason', () => {
     ['more than ten per cent of records are in error', { recordsInError: 11 }],
   ];
   test.each(held)('speaks when %s', (_what, numbers) => {
-    expect(guardReason({ ...calm, ...numbers }, limits)).toStartWith('The import waits for approval: ');
+    expect(guardReason({ ...calm, ...numbers }, limits, 15)).toStartWith('The import waits for approval: ');
   });
 
   const passed: readonly (readonly [string, Partial<GuardNumbers>])[] = [
@@ -25,20 +25,21 @@ describe('guardReason', () => {
     ['a first file creates everybody', { activeUsers: 0, records: 50_000, lastUsers: undefined }],
   ];
   test.each(passed)('is silent when %s', (_what, numbers) => {
-    expect(guardReason({ ...calm, ...numbers }, limits)).toBeUndefined();
+    expect(guardReason({ ...calm, ...numbers }, limits, 15)).toBeUndefined();
   });
 
   test('is silent about a run that ends nobody, even without any minimum', () => {
-    expect(guardReason(calm, { ...limits, guardMinimum: 0, guardPercent: 0 })).toBeUndefined();
+    expect(guardReason(calm, { ...limits, guardMinimum: 0, guardPercent: 0 }, 15)).toBeUndefined();
   });
 
   test('names every reason with its numbers', () => {
     const reason = guardReason(
       { activeUsers: 100, ending: 40, records: 50, recordsInError: 6, lastUsers: 90 },
       limits,
+      15,
     );
     expect(reason).toBe(
-      'The import waits for approval: it would disable or archive 40 of 100 active users (limit 15); the file has 50 users, the last one had 90 (limit 30 % fewer); 6 of 50 records are in error (limit 10 %).',
+      'The import waits for approval: it would disable or archive 40 of 100 active users (limit 15); the file has 50 users, the last one had 90 (limit 30 % fewer); 6 of 50 records are in error (limit 10 %). "rollcall run approve 15" lets it go on, "rollcall run reject 15" ends it.',
     );
   });
 });

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { inspectInChild, inspectionDeadlineMs } from '../../src/imports/inspector.ts';
 import { Intake } from '../../src/imports/intake.ts';
 import { dialects } from '../support/database.ts';
-import { openImportHouse, profileXml, selfCommand, userXml } from './support.ts';
+import { type ImportHouse, openImportHouse, profileXml, selfCommand, userXml, withWrite } from './support.ts';
 
 const valid = profileXml([userXml('a', 'anna'), userXml('b', 'bert')]);
 
@@ -158,20 +158,70 @@ describe('accept refuses', () => {
     expect(house.files('drop')).toEqual([]);
   });
 
-  test('the ninth document at once', async () => {
+  test('a document whose run cannot be queued because the database cannot be read, and leaves no file of it', async () => {
     await using house = await openImportHouse();
+    const { database } = house;
+    const unreadable = {
+      ...house,
+      clock: house.clock,
+      selfCommand,
+      database: {
+        ...withWrite(database, (write) => write()),
+        get read(): typeof database.read {
+          throw new Error('the database is gone');
+        },
+      },
+    };
+    const stream = new Blob([valid]).stream();
+    const request = { source: house.source, origin: 'upload', stream, force: true } as const;
+    await expect(new Intake(unreadable).accept(request)).rejects.toThrow('the database is gone');
+    expect(house.files('drop')).toEqual([]);
+    expect(house.files('archive').filter((name) => name.endsWith('.gz'))).toEqual([]);
+  });
+
+  test('the third document of a source at once, while another source still gets in', async () => {
+    await using house = await openImportHouse();
+    const sales = await house.addSource('Sales');
     const gate = Promise.withResolvers<void>();
-    async function* waiting() {
-      await gate.promise;
-      yield new TextEncoder().encode('x');
+    const send = (source = house.source) =>
+      sendAfter(house, gate.promise, source).catch((error: unknown) => error);
+    const first = [send(), send()];
+    const third = send();
+    const other = send(sales);
+    gate.resolve();
+    expect(await third).toMatchObject({ kind: 'limitExceeded', retryAfterSeconds: 10 });
+    for (const error of await Promise.all([...first, other])) {
+      expect(error).toMatchObject({ name: 'DocumentRefused' });
     }
-    const send = () => house.intake.accept({ source: house.source, origin: 'upload', stream: waiting() });
-    const first = Array.from({ length: 8 }, () => send().catch((error: unknown) => error));
-    await expect(send()).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 10 });
+    expect(await send()).toMatchObject({ name: 'DocumentRefused' });
+  });
+
+  test('the ninth document of all sources at once', async () => {
+    await using house = await openImportHouse();
+    const sources = [house.source];
+    for (const name of ['B', 'C', 'D', 'E']) sources.push(await house.addSource(name));
+    const gate = Promise.withResolvers<void>();
+    const [a, b, c, d, e] = sources;
+    const first = [a, a, b, b, c, c, d, d].map((source) =>
+      sendAfter(house, gate.promise, source).catch((error: unknown) => error),
+    );
+    await expect(sendAfter(house, gate.promise, e)).rejects.toMatchObject({
+      kind: 'unavailable',
+      retryAfterSeconds: 10,
+    });
     gate.resolve();
     for (const error of await Promise.all(first)) expect(error).toMatchObject({ name: 'DocumentRefused' });
   });
 });
+
+/** Sends what is not a document, once the gate is open. */
+function sendAfter(house: ImportHouse, gate: Promise<void>, source = house.source) {
+  async function* waiting() {
+    await gate;
+    yield new TextEncoder().encode('x');
+  }
+  return house.intake.accept({ source, origin: 'upload', stream: waiting() });
+}
 
 describe('inspectInChild', () => {
   test('kills a child that does not end before the deadline', async () => {

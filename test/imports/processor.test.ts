@@ -4,6 +4,7 @@ import { dialects } from '../support/database.ts';
 import { openImportHouse, profileXml, strictGuard, userXml } from './support.ts';
 
 const full = (...users: string[]) => profileXml(users);
+const delta = (...users: string[]) => profileXml(users, { options: { mode: 'delta' } });
 const manyUsers = (count: number) => Array.from({ length: count }, (_, i) => userXml(`m${i}`, `many${i}`));
 
 for (const dialect of dialects()) {
@@ -230,7 +231,7 @@ for (const dialect of dialects()) {
       expect(held).toMatchObject({
         status: 'awaiting-approval',
         message:
-          'The import waits for approval: it would disable or archive 10 of 40 active users (limit 10).',
+          'The import waits for approval: it would disable or archive 10 of 40 active users (limit 10). "rollcall run approve 2" lets it go on, "rollcall run reject 2" ends it.',
         planned: { disabled: 10, unchanged: 30 },
       });
       expect(await house.people()).toEqual(before);
@@ -347,10 +348,14 @@ describe('managers', () => {
       },
     ]);
     expect(run.warnings).toEqual([
-      'The user 6 is their own manager; stored as given.',
-      'The users 7 → 8 manage each other in a circle; stored as given.',
+      'The user "p5" is their own manager; stored as given.',
+      'The users "p6" → "p7" manage each other in a circle; stored as given.',
     ]);
     expect((await house.person('p4')).resource.title).toBe('Kept');
+    const later = await house.import(
+      delta(userXml('p7', 'p7', '<jobtitle>New</jobtitle><manager>p6</manager>'), userXml('q', 'q')),
+    );
+    expect(later.warnings).toEqual(['The users 7 → "p7" manage each other in a circle; stored as given.']);
   });
 
   test('who could not be created are taken back', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { cpSync } from 'node:fs';
 import type { ImportRun } from '../../src/imports/runs.ts';
-import type { Database, Dialect, Tx } from '../../src/storage/database.ts';
+import type { Dialect } from '../../src/storage/database.ts';
 import { dialects, openDatabase, openTestDatabase } from '../support/database.ts';
-import { ImportHouse, openImportHouse, profileXml, userXml } from './support.ts';
+import { ImportHouse, openImportHouse, profileXml, userXml, withWrite } from './support.ts';
 
 const number = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const password = '<password>Pa55word-7</password>';
@@ -143,23 +143,6 @@ async function copyOf(house: ImportHouse): Promise<ImportHouse> {
   cpSync(house.folder, copy.folder, { recursive: true });
   await copy.reload();
   return copy;
-}
-
-type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
-
-/** The same database with `around` in the way of each write. */
-function withWrite(
-  database: Database,
-  around: <T>(write: () => Promise<T>, nth: number) => Promise<T>,
-): Database {
-  let count = 0;
-  const write: Write = (work) => {
-    count += 1;
-    return around(() => database.write(work), count);
-  };
-  const { dialect, read, migrator } = database;
-  const lendTurn = (hold: () => Promise<void>) => database.lendTurn(hold);
-  return { dialect, read, migrator, lendTurn, write, close: async () => undefined };
 }
 
 /** True when the run ended before the nth write; from that one on nothing can be written. */

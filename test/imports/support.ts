@@ -17,7 +17,7 @@ import { secretBox } from '../../src/security/secret-key.ts';
 import { Configurations } from '../../src/settings/configuration.ts';
 import type { GeneralSource } from '../../src/sources/source-store.ts';
 import { Sources } from '../../src/sources/sources.ts';
-import type { Database, Dialect } from '../../src/storage/database.ts';
+import type { Database, Dialect, Tx } from '../../src/storage/database.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 export const selfCommand = [process.execPath, join(import.meta.dir, 'inspect-main.ts')];
@@ -177,6 +177,23 @@ export async function openImportHouse({
   const house = new ImportHouse(test.database, () => test[Symbol.asyncDispose](), test.location);
   await house.addSource('Human Resources', { ...relaxedGuard, ...settings });
   return house;
+}
+
+type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/** The same database with `around` in the way of each write. */
+export function withWrite(
+  database: Database,
+  around: <T>(write: () => Promise<T>, nth: number) => Promise<T>,
+): Database {
+  let count = 0;
+  const write: Write = (work) => {
+    count += 1;
+    return around(() => database.write(work), count);
+  };
+  const { dialect, read, migrator } = database;
+  const lendTurn = (hold: () => Promise<void>) => database.lendTurn(hold);
+  return { dialect, read, migrator, lendTurn, write, close: async () => undefined };
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
