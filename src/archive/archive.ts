@@ -126,13 +126,16 @@ export class DocumentStore {
     return removeOld(this.#drop, await namesIn(this.#drop), { olderThan, isNeeded });
   }
 
-  /** The same for `archive/`, where only copies of accepted documents are ever removed. */
+  /**
+   * The same for `archive/`, where only copies of accepted documents are ever removed, and only beside one that is
+   * needed: a database that knows none of a source's copies is the wrong one for this folder.
+   */
   async sweepArchive(olderThan: Date, isNeeded: (archive: string) => boolean): Promise<number> {
     let removed = 0;
     for (const source of (await namesIn(this.#archive)).filter((name) => sourceForm.test(name))) {
       const names = (await namesIn(join(this.#archive, source))).map((name) => `${source}/${name}`);
       const copies = names.filter((name) => archivedForm.test(name));
-      removed += await removeOld(this.#archive, copies, { olderThan, isNeeded });
+      if (copies.some(isNeeded)) removed += await removeOld(this.#archive, copies, { olderThan, isNeeded });
     }
     return removed;
   }

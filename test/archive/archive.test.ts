@@ -151,6 +151,17 @@ describe('sweepArchive', () => {
     expect(readdirSync(own).toSorted()).toEqual([copy('b'), copy('c'), 'notes.txt']);
   });
 
+  test('leaves the copies of a source of which the database knows none', async () => {
+    using folder = openFolder();
+    const own = join(folder.path, 'archive', '7');
+    mkdirSync(own, { recursive: true });
+    const name = `7-${'a'.repeat(32)}.xml.gz`;
+    writeFileSync(join(own, name), 'x');
+    utimesSync(join(own, name), 0, 0);
+    expect(await new DocumentStore(folder.path).sweepArchive(new Date(1_000_000), () => false)).toBe(0);
+    expect(readdirSync(own)).toEqual([name]);
+  });
+
   test('has nothing to do where no document was ever accepted', async () => {
     using folder = openFolder();
     expect(await new DocumentStore(folder.path).sweepArchive(new Date(), () => false)).toBe(0);
