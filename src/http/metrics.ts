@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Observation {
   readonly surface: string;
@@ -48,11 +48,6 @@ export class HttpMetrics {
       status: `${Math.floor(status / 100)}xx`,
     };
     this.#durations.observe(labels, durationSeconds);
-  }
-
-  /** A counter of the whole process, made once under its name. */
-  counter(name: string, help: string): Counter {
-    return new Counter({ name, help, registers: [this.registry] });
   }
 
   /** A gauge that is read when the metrics are. */
