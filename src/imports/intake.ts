@@ -10,6 +10,7 @@ import { refuseForeign, refuseInvalid, refuseLate } from './document-refused.ts'
 import type { RunOrigin, RunStatus } from './imports.ts';
 import type { Verdict } from './inspect.ts';
 import { inspectInChild, inspectionDeadlineMs } from './inspector.ts';
+import { circumstancesOf } from './record-digest.ts';
 import { findAwaitingRun, findLatestEffectiveRun, insertRun, type RunRow } from './run-store.ts';
 
 export { DocumentRefused } from './document-refused.ts';
@@ -54,6 +55,13 @@ export interface Receipt {
 }
 
 type ValidVerdict = Extract<Verdict, { valid: true }>;
+
+/** A document that may be imported. */
+interface JudgedDocument {
+  readonly spooled: SpooledDocument;
+  readonly verdict: ValidVerdict;
+  readonly circumstances: string;
+}
 
 /** Documents on their way in at the same time, and of these the ones that are being inspected. */
 const documentsMax = 8;
@@ -110,32 +118,26 @@ export class Intake {
 
   async #spoolAndQueue(request: IntakeRequest): Promise<Receipt> {
     const { documents, configurations } = this.#parts;
-    const { documentBytesMax } = (await configurations.current()).settings;
+    const configuration = await configurations.current();
+    const { documentBytesMax } = configuration.settings;
     const { source, stream, signal } = request;
+    const circumstances = circumstancesOf(source, configuration);
     const spooled = await documents.spool(stream, {
       sourceId: source.id,
       bytesMax: documentBytesMax,
       signal,
     });
     try {
-      return await this.#judgeAndQueue(request, spooled, documentBytesMax);
+      const same = await this.#sameAsLast(request, spooled.sha256, circumstances);
+      if (same !== undefined) return unchanged(same);
+      const verdict = await this.#inspect(spooled, documentBytesMax, signal);
+      refuseForeign(source, verdict);
+      signal?.throwIfAborted();
+      return await this.#queue(request, { spooled, verdict, circumstances });
     } finally {
       // What was accepted has been moved away; anything that is still here is not wanted.
       await documents.discard(spooled);
     }
-  }
-
-  async #judgeAndQueue(
-    request: IntakeRequest,
-    spooled: SpooledDocument,
-    documentBytesMax: number,
-  ): Promise<Receipt> {
-    const verdict = await this.#inspect(spooled, documentBytesMax, request.signal);
-    refuseForeign(request.source, verdict);
-    const same = await this.#sameAsLast(request, spooled.sha256);
-    if (same !== undefined) return unchanged(same, spooled, verdict);
-    request.signal?.throwIfAborted();
-    return this.#queue(request, spooled, verdict);
   }
 
   async #inspect(
@@ -176,21 +178,27 @@ export class Intake {
     };
   }
 
-  async #sameAsLast({ source, force, dryRun }: IntakeRequest, sha256: string): Promise<RunRow | undefined> {
+  /** The last run, when it has imported these very bytes and they would mean the same today: nothing is left to check. */
+  async #sameAsLast(
+    { source, force, dryRun }: IntakeRequest,
+    sha256: string,
+    circumstances: string,
+  ): Promise<RunRow | undefined> {
     if (force === true || dryRun === true) return undefined;
     const last = await findLatestEffectiveRun(this.#parts.database.read, source.id);
-    return last?.status === 'completed' && last.sha256 === sha256 ? last : undefined;
+    const isSame = last?.sha256 === sha256 && last.circumstances === circumstances;
+    return isSame && last.status === 'completed' ? last : undefined;
   }
 
-  async #queue(request: IntakeRequest, spooled: SpooledDocument, verdict: ValidVerdict): Promise<Receipt> {
+  async #queue(request: IntakeRequest, judged: JudgedDocument): Promise<Receipt> {
     const { documents, log, onQueued } = this.#parts;
     const { source, origin } = request;
     // Before the files get their lasting places: from there on only a failing insertion removes them.
     const awaiting = await findAwaitingRun(this.#parts.database.read, source.id);
-    const accepted = await documents.accept(spooled, source.id);
-    const importId = await this.#insert(request, { spooled, verdict, accepted });
-    const { sha256, bytes } = spooled;
-    const { users, groups, warnings } = verdict;
+    const accepted = await documents.accept(judged.spooled, source.id);
+    const importId = await this.#insert(request, judged, accepted);
+    const { sha256, bytes } = judged.spooled;
+    const { users, groups, warnings } = judged.verdict;
     log.info({ runId: importId, sourceId: source.id, origin, sha256, bytes, users, groups }, 'import queued');
     onQueued?.(importId);
     const receipt = {
@@ -209,22 +217,18 @@ export class Intake {
 
   async #insert(
     { source, origin, dryRun = false }: IntakeRequest,
-    {
-      spooled,
-      verdict,
-      accepted,
-    }: {
-      readonly spooled: SpooledDocument;
-      readonly verdict: ValidVerdict;
-      readonly accepted: AcceptedDocument;
-    },
+    { spooled, verdict, circumstances }: JudgedDocument,
+    accepted: AcceptedDocument,
   ): Promise<number> {
     const { database, documents, clock } = this.#parts;
     const { sha256, bytes } = spooled;
     const { users, groups, warnings } = verdict;
-    const facts = { sourceId: source.id, origin, dryRun, sha256, bytes, users, groups, warnings };
+    const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances };
+    const contents = { bytes, users, groups, warnings };
     try {
-      return await database.write((tx) => insertRun(tx, { ...facts, ...accepted, now: timestamp(clock) }));
+      return await database.write((tx) =>
+        insertRun(tx, { ...facts, ...contents, ...accepted, now: timestamp(clock) }),
+      );
     } catch (error) {
       await documents.forget(accepted);
       throw error;
@@ -232,18 +236,10 @@ export class Intake {
   }
 }
 
-function unchanged(run: RunRow, { sha256, bytes }: SpooledDocument, verdict: ValidVerdict): Receipt {
-  const { users, groups, warnings } = verdict;
-  return {
-    importId: run.id,
-    sourceId: run.source_id,
-    status: 'unchanged',
-    sha256,
-    bytes,
-    users,
-    groups,
-    willBeProcessed: false,
-    reason: `Import ${run.id} has imported the same document already.`,
-    warnings,
-  };
+function unchanged(run: RunRow): Receipt {
+  const { id, source_id: sourceId, sha256, bytes, users, groups } = run;
+  const reason = `Import ${id} has imported the same document already.`;
+  const warnings = JSON.parse(run.warnings) as string[];
+  const same = { importId: id, sourceId, status: 'unchanged', sha256, bytes, users, groups } as const;
+  return { ...same, willBeProcessed: false, reason, warnings };
 }

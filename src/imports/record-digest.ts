@@ -1,4 +1,5 @@
 import type { Configuration } from '../settings/configuration.ts';
+import type { GeneralSource } from '../sources/source-store.ts';
 import type { UserRecord } from '../xml/records.ts';
 import type { ImportOptions } from './options.ts';
 import type { DefaultUnits, RecordUnits } from './profile-record.ts';
@@ -20,6 +21,14 @@ export function digestContext(
   // What happens to people who are missing concerns no record.
   const { actionMissingDeletedUsers: _action, mode: _mode, ...concerning } = options;
   return sha256(JSON.stringify([meaning, concerning, schemas, defaultUnits]));
+}
+
+/**
+ * What was in force when a document came in: the same bytes need no second look as long as this is the same. It covers
+ * more than a run depends on, so that nothing needs to be read to compare it.
+ */
+export function circumstancesOf({ name, settings }: GeneralSource, { version }: Configuration): string {
+  return sha256(JSON.stringify([meaning, name, settings, version]));
 }
 
 /**

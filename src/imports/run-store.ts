@@ -67,6 +67,8 @@ export interface NewRun {
   readonly document: string;
   readonly archive: string;
   readonly sha256: string;
+  /** See `circumstancesOf`. */
+  readonly circumstances: string;
   readonly bytes: number;
   readonly users: number;
   readonly groups: number;
@@ -75,7 +77,8 @@ export interface NewRun {
 }
 
 export async function insertRun(tx: Tx, run: NewRun): Promise<number> {
-  const { sourceId, origin, dryRun, document, archive, sha256, bytes, users, groups, warnings, now } = run;
+  const { sourceId, origin, dryRun, document, archive, sha256, circumstances, ...rest } = run;
+  const { bytes, users, groups, warnings, now } = rest;
   const { id } = await tx
     .insertInto('import_run')
     .values({
@@ -88,6 +91,7 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<number> {
       document,
       archive,
       sha256,
+      circumstances,
       bytes,
       users,
       groups,

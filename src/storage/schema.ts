@@ -162,6 +162,8 @@ export interface ImportRunTable {
   /** File name in `archive/`; null once retention has removed it. */
   archive: string | null;
   sha256: string;
+  /** Digest of what, besides its bytes, decided what the document means. */
+  circumstances: string;
   bytes: number;
   users: number;
   groups: number;

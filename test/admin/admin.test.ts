@@ -154,6 +154,7 @@ describe.each(dialects())('GET /imports on %s', (dialect) => {
         document: `${users}.xml`,
         archive: `${users}.xml.zst`,
         sha256: '0'.repeat(64),
+        circumstances: '',
         bytes: 9,
       };
       const now = app.clock().toISOString();

@@ -89,7 +89,7 @@ async function addSourcesAndRuns(app: AdminApp): Promise<void> {
   await app.sources.setActive('Old HR', false);
   const now = app.clock().toISOString();
   const run = { sourceId: source.id, origin: 'upload', dryRun: false, groups: 0, now, warnings: [] } as const;
-  const file = { document: 'd', archive: 'a', sha256: '0'.repeat(64), bytes: 9 };
+  const file = { document: 'd', archive: 'a', sha256: '0'.repeat(64), circumstances: '', bytes: 9 };
   for (const users of [12, 1_204, 20_000]) {
     await app.database.write((tx) => insertRun(tx, { ...run, ...file, users }));
   }

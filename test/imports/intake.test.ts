@@ -47,6 +47,16 @@ for (const dialect of dialects()) {
       expect(await house.accept(valid, { force: true })).toMatchObject({ importId: 2, status: 'queued' });
     });
 
+    test('looks at the same bytes again when they may mean something else by now', async () => {
+      await using house = await openImportHouse({ dialect });
+      await house.import(valid);
+      await house.configurations.createField('Badge', 'string', null);
+      expect(await house.import(valid)).toMatchObject({ id: 2, status: 'completed' });
+      expect(await house.accept(valid)).toMatchObject({ importId: 2, status: 'unchanged', users: 2 });
+      await house.set({ syncManagers: 'false' });
+      expect(await house.accept(valid)).toMatchObject({ importId: 3, status: 'queued' });
+    });
+
     test('takes a document again after another one, and after one that was imported with errors', async () => {
       await using house = await openImportHouse({ dialect });
       await house.import(valid);

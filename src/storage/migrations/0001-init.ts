@@ -174,6 +174,7 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('document', 'text')
       .addColumn('archive', 'text')
       .addColumn('sha256', 'text', required)
+      .addColumn('circumstances', 'text', required)
       .addColumn('bytes', integer, required)
       .addColumn('users', integer, required)
       .addColumn('groups', integer, required)
