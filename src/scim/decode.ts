@@ -1,22 +1,22 @@
 import { type NormaliseMode, normaliseResource } from '../resource/normalise.ts';
 import { type PatchOperation, readPatchOp } from '../resource/patch-operation.ts';
 import type { ResourceType } from '../resource/schema.ts';
-import { isObject, type ScimObject } from '../resource/value.ts';
-import { readScimBody } from './body.ts';
+import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import { mendOperation, mendOpNames } from './repairs/operations.ts';
 import { mendResource } from './repairs/value-repair.ts';
 
-/**
- * bytes → JSON → repairs → strict resource. After this nothing knows what the client got wrong; the trace does.
- */
-export async function decodeResource(
-  request: Request,
+export interface DecodeOptions {
+  readonly resourceType: ResourceType;
+  readonly mode: NormaliseMode;
+}
+
+/** JSON → repairs → strict resource. After this nothing knows what the client got wrong; the trace does. */
+export function decodeResource(
   call: ScimCall,
-  resourceType: ResourceType,
-  mode: NormaliseMode,
-): Promise<ScimObject> {
-  const body = await readScimBody(request, call);
+  body: ScimValue,
+  { resourceType, mode }: DecodeOptions,
+): ScimObject {
   const mended =
     call.isCompat && isObject(body) ? mendResource(resourceType, body, call.trace.repairs) : body;
   const { resource, ignored } = normaliseResource(resourceType, mended, mode);
@@ -24,13 +24,12 @@ export async function decodeResource(
   return resource;
 }
 
-/** bytes → JSON → envelope → repairs → strict operations (RFC 7644 §3.5.2). */
-export async function decodePatch(
-  request: Request,
+/** JSON → envelope → repairs → strict operations (RFC 7644 §3.5.2). */
+export function decodePatch(
   call: ScimCall,
+  body: ScimValue,
   resourceType: ResourceType,
-): Promise<readonly PatchOperation[]> {
-  const body = await readScimBody(request, call);
+): readonly PatchOperation[] {
   if (!call.isCompat) return readPatchOp(body);
   const { repairs } = call.trace;
   const operations = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });

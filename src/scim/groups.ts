@@ -4,11 +4,12 @@ import type { Groups } from '../directory/groups.ts';
 import { groupView } from '../directory/resource-view.ts';
 import { toETag } from '../directory/version.ts';
 import { list, noContent, projectionOf, resource, shown } from './answer.ts';
+import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
-import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
+import { toResourceId } from './decode.ts';
 import { listQuery } from './list-query.ts';
 import { resourceOperations } from './operations.ts';
-import { ifMatch } from './users.ts';
+import { groupVerbs, targetOf } from './verbs.ts';
 
 const raw = { parse: 'none' } as const;
 
@@ -17,6 +18,7 @@ const membersInAnswerMax = 1_000;
 
 /** /Groups: RFC 7644 §3.3 to §3.6 over the directory's groups. */
 export function groups(directory: Groups, open: OpenCall) {
+  const verbs = groupVerbs(directory);
   const answer = answerFrom(directory);
   const answerToChange = answerToChangeFrom(directory);
   const operations = resourceOperations('Group');
@@ -28,12 +30,8 @@ export function groups(directory: Groups, open: OpenCall) {
       '',
       async ({ request }) => {
         const call = await open(request);
-        const body = await decodeResource(request, call, call.context.configuration.groupType, 'create');
-        const { outcome, resource: group } = await directory.create(
-          call.context,
-          body,
-          call.source.settings.onMatch,
-        );
+        const body = verbs.readResource(call, await readScimBody(request, call), 'create');
+        const { outcome, resource: group } = await verbs.create(call, body);
         return answer(request, call, group, outcome === 'created' ? 201 : 200);
       },
       { ...raw, detail: operations.create },
@@ -50,9 +48,8 @@ export function groups(directory: Groups, open: OpenCall) {
       '/:id',
       async ({ request, params }) => {
         const call = await open(request);
-        const body = await decodeResource(request, call, call.context.configuration.groupType, 'replace');
-        const group = await directory.replace(call.context, toResourceId(params.id), body, ifMatch(request));
-        return answerToChange(request, call, group);
+        const body = verbs.readResource(call, await readScimBody(request, call), 'replace');
+        return answerToChange(request, call, await verbs.replace(call, targetOf(request, params.id), body));
       },
       { ...raw, detail: operations.replace },
     )
@@ -60,10 +57,8 @@ export function groups(directory: Groups, open: OpenCall) {
       '/:id',
       async ({ request, params }) => {
         const call = await open(request);
-        const operations = await decodePatch(request, call, call.context.configuration.groupType);
-        const options = { ...patchOptions(call), ifMatch: ifMatch(request) };
-        const group = await directory.patch(call.context, toResourceId(params.id), operations, options);
-        return answerToChange(request, call, group);
+        const changes = verbs.readPatch(call, await readScimBody(request, call));
+        return answerToChange(request, call, await verbs.patch(call, targetOf(request, params.id), changes));
       },
       { ...raw, detail: operations.patch },
     )
@@ -71,7 +66,7 @@ export function groups(directory: Groups, open: OpenCall) {
       '/:id',
       async ({ request, params }) => {
         const call = await open(request);
-        await directory.delete(call.context, toResourceId(params.id), ifMatch(request));
+        await verbs.delete(call, targetOf(request, params.id));
         return noContent();
       },
       { detail: operations.delete },

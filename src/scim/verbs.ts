@@ -1,0 +1,71 @@
+import type { Group } from '../directory/group-store.ts';
+import type { Groups } from '../directory/groups.ts';
+import type { User } from '../directory/user.ts';
+import type { Created, Users } from '../directory/users.ts';
+import type { PatchOperation } from '../resource/patch-operation.ts';
+import type { ScimObject, ScimValue } from '../resource/value.ts';
+import type { ScimCall } from './call.ts';
+import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
+
+/** Which resource a change is for, and which versions of it (`If-Match`) the client has in mind. */
+export interface Target {
+  readonly id: number;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * The writing verbs of RFC 7644 §3 on one type of resource, without HTTP: the routes and the operations of a Bulk are
+ * both made of them. `read…` turns JSON into what is strict; the others change the directory.
+ */
+export interface Verbs<R extends { readonly id: number; readonly version: number }> {
+  readResource(call: ScimCall, body: ScimValue, mode: 'create' | 'replace'): ScimObject;
+  readPatch(call: ScimCall, body: ScimValue): readonly PatchOperation[];
+  create(call: ScimCall, body: ScimObject): Promise<Created<R>>;
+  replace(call: ScimCall, target: Target, body: ScimObject): Promise<R>;
+  patch(call: ScimCall, target: Target, operations: readonly PatchOperation[]): Promise<R>;
+  delete(call: ScimCall, target: Target): Promise<void>;
+}
+
+export function userVerbs(people: Users): Verbs<User> {
+  return {
+    readResource(call, body, mode) {
+      return decodeResource(call, body, { resourceType: call.context.configuration.userType, mode });
+    },
+    readPatch: (call, body) => decodePatch(call, body, call.context.configuration.userType),
+    create: (call, body) => people.create(call.context, body, call.source.settings.onMatch),
+    replace: (call, { id, ifMatch }, body) => people.replace(call.context, id, body, ifMatch),
+    async patch(call, { id, ifMatch }, operations) {
+      const options = { ...patchOptions(call), ifMatch };
+      const { user, result } = await people.patch(call.context, id, operations, options);
+      call.trace.ignored.push(...result.ignored);
+      note(call, 'element-created-for-value-path', result.createdForPaths);
+      note(call, 'bare-extension-name', result.bareNames);
+      return user;
+    },
+    delete: (call, { id, ifMatch }) => people.delete(call.context, id, ifMatch),
+  };
+}
+
+export function groupVerbs(directory: Groups): Verbs<Group> {
+  return {
+    readResource(call, body, mode) {
+      return decodeResource(call, body, { resourceType: call.context.configuration.groupType, mode });
+    },
+    readPatch: (call, body) => decodePatch(call, body, call.context.configuration.groupType),
+    create: (call, body) => directory.create(call.context, body, call.source.settings.onMatch),
+    replace: (call, { id, ifMatch }, body) => directory.replace(call.context, id, body, ifMatch),
+    patch(call, { id, ifMatch }, operations) {
+      return directory.patch(call.context, id, operations, { ...patchOptions(call), ifMatch });
+    },
+    delete: (call, { id, ifMatch }) => directory.delete(call.context, id, ifMatch),
+  };
+}
+
+/** The resource that the path of a request names. */
+export function targetOf(request: Request, id: string): Target {
+  return { id: toResourceId(id), ifMatch: request.headers.get('if-match') ?? undefined };
+}
+
+function note(call: ScimCall, code: string, whats: readonly string[]): void {
+  for (const what of whats) call.trace.repairs.push({ code, what });
+}
