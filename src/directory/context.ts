@@ -23,6 +23,8 @@ export interface DirectoryContext {
   readonly requestId: string | null;
   readonly runId: number | null;
   readonly configuration: Configuration;
+  /** What `$ref` and `meta.location` begin with; absent where no client is shown any. */
+  readonly base?: string;
   /** RFC 7643 dateTime in UTC, milliseconds. */
   readonly now: string;
   /** Says that nobody waits for the answer any more. */

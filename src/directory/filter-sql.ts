@@ -1,8 +1,10 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { DomainError } from '../errors.ts';
 import type { CompareOperator } from '../resource/filter.ts';
 import type { FilterTarget, ResolvedFilter, ResolvedLiteral } from '../resource/filter-resolve.ts';
 import { enterpriseUserUrn, platformGroupUrn } from '../resource/schema.ts';
 import type { Dialect } from '../storage/database.ts';
+import { type DirectoryContext, visibleOwner } from './context.ts';
 
 /** What a compiled filter may refer to besides the row itself. */
 export interface FilterScope {
@@ -11,10 +13,33 @@ export interface FilterScope {
   readonly sourceId: number | null;
   /** Whose people and groups alone the filter may find out about; undefined for all. */
   readonly owner?: number | null | undefined;
+  /** What `$ref` and `meta.location` begin with: `https://id.example.com/api/v2/scim/v2`. */
+  readonly base: string;
 }
 
 /** A condition on the row of a user or group. */
 export type Condition = Expression<SqlBool>;
+
+export interface CompiledFilter {
+  readonly condition: Condition;
+  /** An index narrows the rows that must be looked at. */
+  readonly isIndexed: boolean;
+}
+
+/** What RFC 7644 §3.4.2.3 sorts by; null where the resource has no value. */
+export interface SortKey {
+  readonly key: RawBuilder<unknown>;
+  /** An index holds the rows in this order. */
+  readonly isIndexed: boolean;
+  /** What the key is to the driver. Texts are ordered by code point on both engines. */
+  readonly type: 'text' | 'number';
+}
+
+/** What a filter or a sort of this context may refer to. */
+export function filterScope(dialect: Dialect, context: DirectoryContext): FilterScope {
+  const { sourceId, base = '' } = context;
+  return { dialect, sourceId, base, owner: visibleOwner(context) };
+}
 
 /** Where the values of an attribute are: in a column of the row, or in rows that belong to it. */
 interface Place {
@@ -111,13 +136,44 @@ const groupPlaces: Places = {
   [`${platformGroupUrn}:groupType`]: column('group_.group_type'),
 };
 
-/** The filter as a condition on `user`, or undefined when it names an attribute that has no place of its own. */
-export function userFilterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined {
+/** The filter as a condition on the rows of `user`. */
+export function userFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
+  return required(findUserFilterSql(filter, scope));
+}
+
+/** The filter as a condition on the rows of `group_`. */
+export function groupFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
+  return required(findGroupFilterSql(filter, scope));
+}
+
+/** The key by which users are sorted, over the rows of `user`. */
+export function userSortKey(target: FilterTarget, scope: FilterScope): SortKey {
+  return sortKey(placeOf(target, userPlaces, scope));
+}
+
+/** The key by which groups are sorted, over the rows of `group_`. */
+export function groupSortKey(target: FilterTarget, scope: FilterScope): SortKey {
+  return sortKey(placeOf(target, groupPlaces, scope));
+}
+
+function required(condition: Condition | undefined): CompiledFilter {
+  if (condition !== undefined) return { condition, isIndexed: true };
+  throw new DomainError('invalidFilter', 'The filter names an attribute that cannot be searched by.');
+}
+
+function sortKey(place: Place | undefined): SortKey {
+  if (place !== undefined && place.within === undefined)
+    return { key: place.column, isIndexed: true, type: place.type === 'number' ? 'number' : 'text' };
+  throw new DomainError('invalidPath', 'The attribute cannot be sorted by.');
+}
+
+/** As `userFilterSql`, or undefined when the filter names an attribute that has no place of its own. */
+export function findUserFilterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined {
   return compile(filter, userPlaces, scope);
 }
 
-/** The filter as a condition on `group_`, or undefined likewise. */
-export function groupFilterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined {
+/** As `groupFilterSql`, or undefined likewise. */
+export function findGroupFilterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined {
   return compile(filter, groupPlaces, scope);
 }
 

@@ -1,11 +1,11 @@
-import { groupFilterSql } from './filter-sql.ts';
+import { findGroupFilterSql } from './filter-sql.ts';
 import { countGroups, type Group, pageOfGroupIds, selectGroups } from './group-store.ts';
 import { equalTo, type Listing } from './query.ts';
 import { groupView } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 
 export const groupListing: Listing<Group> = {
-  filterSql: groupFilterSql,
+  filterSql: findGroupFilterSql,
   count: countGroups,
   pageOfIds: pageOfGroupIds,
   select: selectGroups,

@@ -4,7 +4,7 @@ import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Database, Reader } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
-import type { Condition, FilterScope } from './filter-sql.ts';
+import { type Condition, type FilterScope, filterScope } from './filter-sql.ts';
 import { QueryTurn } from './query-turn.ts';
 
 /** A page of a list (RFC 7644 §3.4.2.4). */
@@ -69,8 +69,7 @@ export async function queryList<R extends { readonly id: number; readonly ownerS
   if (filter === undefined)
     return pageOf(db, context, { condition: undefined, owner, first, count }, listing);
   return turnOf(database).run(context.signal, async () => {
-    const scope = { dialect: database.dialect, sourceId: context.sourceId, owner };
-    const condition = listing.filterSql(filter, scope);
+    const condition = listing.filterSql(filter, filterScope(database.dialect, context));
     if (condition !== undefined) return pageOf(db, context, { condition, owner, first, count }, listing);
     const ids = await scan(db, context, filter, listing);
     const resources = await listing.select(db, slice(ids, first, count), context.sourceId);

@@ -1,6 +1,6 @@
 import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
-import { userFilterSql } from './filter-sql.ts';
+import { findUserFilterSql } from './filter-sql.ts';
 import { equalTo, type Listing } from './query.ts';
 import { userView, withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
@@ -8,7 +8,7 @@ import type { User } from './user.ts';
 import { countUsers, findLiveUsers, findUsersByNameKeys, pageOfUserIds, selectUsers } from './user-store.ts';
 
 export const userListing: Listing<User> = {
-  filterSql: userFilterSql,
+  filterSql: findUserFilterSql,
   count: countUsers,
   pageOfIds: pageOfUserIds,
   select: selectUsers,

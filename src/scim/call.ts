@@ -78,6 +78,7 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
         requestId,
         runId: null,
         configuration: await configurations.current(),
+        base,
         now: timestamp(clock),
         signal: request.signal,
       },

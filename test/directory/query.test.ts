@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { userFilterSql } from '../../src/directory/filter-sql.ts';
+import { findUserFilterSql } from '../../src/directory/filter-sql.ts';
 import { userListing } from '../../src/directory/user-listing.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
 import { evaluateFilter } from '../../src/resource/filter-evaluate.ts';
@@ -126,7 +126,7 @@ describe.each(engines)('filters on %s', (dialect) => {
       } catch {
         continue;
       }
-      const condition = userFilterSql(filter, { dialect, sourceId: 1 });
+      const condition = findUserFilterSql(filter, { dialect, sourceId: 1, base: '' });
       if (condition === undefined) continue;
       compiled += 1;
       const rows = { condition, owner: undefined, first: 1, count: 100 };
