@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { measureImports } from './imports.ts';
 import { type BenchContext, type BenchOptions, type Part, readOptions, usage } from './options.ts';
 import { formatReport } from './report.ts';
+import { measureScale } from './scale.ts';
 import { measureScim } from './scim.ts';
 import { measureStart } from './start-up.ts';
 import { type Results, targetsOf } from './targets.ts';
@@ -60,10 +61,12 @@ async function measure(options: BenchOptions, place: Place): Promise<Results> {
     return result;
   };
   const scim = await run('scim', measureScim);
+  const scale = await run('scale', measureScale);
   const imports = await run('import', measureImports);
   const start = await run('start', measureStart);
   return {
     ...(scim === undefined ? {} : { scim }),
+    ...(scale === undefined ? {} : { scale }),
     ...(imports === undefined ? {} : { import: imports }),
     ...(start === undefined ? {} : { start }),
   };

@@ -1,12 +1,15 @@
 import type { ImportKind, ImportResult } from './imports.ts';
-import type { PhaseResult, ScimResult } from './scim.ts';
+import { scaleSections } from './scale-report.ts';
+import type { ScimResult } from './scim.ts';
 import type { StartResult } from './start-up.ts';
+import { figure, number, seconds, table } from './table.ts';
 import { type Results, type Target, targetsOf } from './targets.ts';
 
 /** Everything that was measured, as a person reads it. */
 export function formatReport(results: Results): string {
   const sections = [
-    ...(results.scim === undefined ? [] : scimSections(results.scim)),
+    ...(results.scim === undefined ? [] : [scimSection(results.scim)]),
+    ...(results.scale === undefined ? [] : scaleSections(results.scale)),
     ...(results.import === undefined ? [] : importSections(results.import)),
     ...(results.start === undefined ? [] : [startSection(results.start)]),
     targetSection(targetsOf(results)),
@@ -14,24 +17,7 @@ export function formatReport(results: Results): string {
   return sections.join('\n\n');
 }
 
-type Row = readonly string[];
-
-/** First column to the left, the others to the right. */
-function table(title: string, head: Row, rows: readonly Row[]): string {
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
-  const line = (row: Row) =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ');
-  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
-  return [title, line(head), rule, ...rows.map((row) => line(row).trimEnd())].join('\n');
-}
-
-function scimSections({ people, connections, phases, growth }: ScimResult): string[] {
-  const title = (count: number) => `SCIM, ${count} people, ${connections} connections`;
-  if (growth === undefined) return [phaseTable(title(people), phases)];
-  return [phaseTable(title(people), phases), phaseTable(title(growth.people), growth.phases)];
-}
-
-function phaseTable(title: string, phases: readonly PhaseResult[]): string {
+function scimSection({ people, connections, phases }: ScimResult): string {
   const head = [
     '',
     'limit µs CPU',
@@ -50,7 +36,7 @@ function phaseTable(title: string, phases: readonly PhaseResult[]): string {
     number(product.perSecond),
     rateRatio.toFixed(2),
   ]);
-  return table(title, head, rows);
+  return table(`SCIM, ${people} people, ${connections} connections`, head, rows);
 }
 
 function importSections(result: ImportResult): string[] {
@@ -121,16 +107,4 @@ function targetSection(targets: readonly Target[]): string {
     table('Targets', ['', 'measured', 'must', 'aim', 'must is'], rows),
     `${met} of ${targets.length} met. Ratios to published servers are not measured: the npm registry has none of them.`,
   ].join('\n');
-}
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString('en');
-}
-
-function figure(value: number): string {
-  return value >= 100 ? number(value) : value.toFixed(2);
-}
-
-function seconds(ms: number): string {
-  return (ms / 1_000).toFixed(2);
 }

@@ -38,7 +38,7 @@ const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const coreUser = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const enterpriseUser = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const coreGroup = 'urn:ietf:params:scim:schemas:core:2.0:Group';
-export const groupMembers = 1_200;
+const groupMembers = 1_200;
 const largeGroupMembers = 1_500;
 /** After so many additions the group is no longer the one that the phase is named after. */
 const additionsPerGroup = 200;
@@ -154,6 +154,18 @@ export async function makeLargeGroup(side: Side): Promise<void> {
   side.largeGroup = side.groups.splice(0)[0] ?? '';
 }
 
+/** Makes a group without members and gives its id. */
+export async function makeGroup(side: Side, displayName: string): Promise<string> {
+  let id = '';
+  const body = JSON.stringify({ schemas: [coreGroup], displayName });
+  await side.client.send([{ method: 'POST', path: '/Groups', body }], {
+    onAnswer: (answer) => {
+      id = readId(answer.body);
+    },
+  });
+  return id;
+}
+
 async function makeGroups(
   side: Side,
   turn: Turn,
@@ -192,9 +204,13 @@ export function userName(n: number): string {
   return `User.${n}@example.com`;
 }
 
-/** What the mappings of common identity providers send for a new person, about 800 bytes. */
 export function createUser(name: string, n: number, more: object = {}): LoadRequest {
-  const body = {
+  return { method: 'POST', path: '/Users', body: JSON.stringify({ ...userBody(name, n), ...more }) };
+}
+
+/** What the mappings of common identity providers send for a new person, about 800 bytes. */
+export function userBody(name: string, n: number): object {
+  return {
     schemas: [coreUser, enterpriseUser],
     userName: name,
     externalId: `00u${name}`,
@@ -216,9 +232,7 @@ export function createUser(name: string, n: number, more: object = {}): LoadRequ
       },
     ],
     [enterpriseUser]: { employeeNumber: String(100_000 + n), department: `Department ${n % 40}` },
-    ...more,
   };
-  return { method: 'POST', path: '/Users', body: JSON.stringify(body) };
 }
 
 function findUser(name: string): LoadRequest {

@@ -1,9 +1,12 @@
 import type { ImportResult } from './imports.ts';
+import type { ScaleResult, SizeResult } from './scale.ts';
+import { growthOf } from './scale-report.ts';
 import type { ScimResult } from './scim.ts';
 import type { StartResult } from './start-up.ts';
 
 export interface Results {
   readonly scim?: ScimResult;
+  readonly scale?: ScaleResult;
   readonly import?: ImportResult;
   readonly start?: StartResult;
 }
@@ -25,6 +28,7 @@ type Bounds = readonly ['≥' | '≤', must: number, aim: number, unit?: string]
 export function targetsOf(results: Results): Target[] {
   return [
     ...(results.scim === undefined ? [] : scimTargets(results.scim)),
+    ...(results.scale === undefined ? [] : scaleTargets(results.scale)),
     ...(results.import === undefined ? [] : importTargets(results.import)),
     ...(results.start === undefined ? [] : startTargets(results.start)),
   ];
@@ -51,43 +55,60 @@ const phaseBounds: Readonly<Record<string, Bounds>> = {
 const growthBounds: Readonly<Record<string, Bounds>> = {
   get: ['≤', 2, 1.5],
   'userName eq': ['≤', 2, 1.5],
+  'externalId eq': ['≤', 2, 1.5],
+  'emails.value eq': ['≤', 2, 1.5],
   create: ['≤', 1.5, 1.2],
   'PATCH one attribute': ['≤', 1.5, 1.2],
-  'page of 100': ['≤', 5, 3],
+  'page of 100 anywhere': ['≤', 5, 3],
 };
 
-function scimTargets({
-  people,
-  phases,
-  growth,
-  groupGrowth,
-  largeGroup,
-  gapWhileHashingMs,
-}: ScimResult): Target[] {
+function scimTargets({ phases, gapWhileHashingMs }: ScimResult): Target[] {
   const ratios = new Map(phases.map(({ phase, cpuRatio }) => [phase, cpuRatio]));
   return [
     ...Object.entries(phaseBounds).flatMap(([phase, bounds]) =>
       target(`${phase}: limit's CPU ÷ ours`, ratios.get(phase), bounds),
     ),
-    ...Object.entries(growthBounds).flatMap(([phase, bounds]) =>
-      target(`${phase}: CPU at ${growth?.people} people ÷ at ${people}`, growth?.ratios[phase], bounds),
-    ),
-    ...target('add 1 member: CPU at 10,000 members ÷ at 10', groupGrowth, ['≤', 1.5, 1.2]),
-    ...target(`50 members into a group of ${largeGroup?.members}: p95`, p95OfLarge(largeGroup), [
-      '≤',
-      15,
-      5,
-      'ms',
-    ]),
     ...target('slowest GET while 8 passwords are hashed', gapWhileHashingMs, ['≤', 15, 5, 'ms']),
   ];
+}
+
+function scaleTargets({ sizes }: ScaleResult): Target[] {
+  const [small, large] = [sizes[0], sizes.at(-1)];
+  if (small === undefined || large === undefined) return [];
+  const growth = small === large ? [] : growthTargets(small, large);
+  return [...growth, ...sizes.flatMap(sizeTargets)];
+}
+
+function growthTargets(small: SizeResult, large: SizeResult): Target[] {
+  return Object.entries(growthBounds).flatMap(([phase, bounds]) => {
+    const what = `${phase}: CPU at ${large.people} people ÷ at ${small.people}`;
+    return target(what, growthOf(small, large, phase)?.factor, bounds);
+  });
 }
 
 /** The promise is about a group of 100,000; one a little smaller leaves people to add. */
 const largeGroupMembersMin = 90_000;
 
-function p95OfLarge(group: ScimResult['largeGroup']): number | undefined {
-  return group !== undefined && group.members >= largeGroupMembersMin ? group.p95Ms : undefined;
+function sizeTargets({ people, groups: { addOne, addFifty }, memoryAfter }: SizeResult): Target[] {
+  const among = `among ${people} people`;
+  const isLarge = addFifty !== undefined && addFifty.members >= largeGroupMembersMin;
+  return [
+    ...target(
+      `add 1 member ${among}: CPU at 10,000 members ÷ at 10`,
+      addOne && addOne.toLarge / addOne.toSmall,
+      ['≤', 1.5, 1.2],
+    ),
+    ...target(
+      `50 members into a group of ${addFifty?.members} ${among}: p95`,
+      isLarge ? addFifty.p95Ms : undefined,
+      ['≤', 15, 5, 'ms'],
+    ),
+    ...target(
+      `memory of all processes after load ${among}`,
+      people === manyUsers ? memoryAfter.residentMib : undefined,
+      ['≤', 320, 200, 'MiB'],
+    ),
+  ];
 }
 
 const manyUsers = 100_000;

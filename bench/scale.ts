@@ -1,0 +1,194 @@
+// How cost grows with the directory: the executable serves directories of several sizes at once, which take turns phase by
+// phase. Nothing is compared with a reference here: each size is compared with the smallest.
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LoadClient, type LoadRequest } from './load.ts';
+import { type Memory, median, memoryOf, withCpu } from './measure.ts';
+import type { BenchContext } from './options.ts';
+import { type FilledFolder, filledFolder } from './scale-fill.ts';
+import { type GroupFigures, measureGroups } from './scale-groups.ts';
+import { nextCursor, type ScalePhase, type ScaleSide, scalePhases } from './scale-phases.ts';
+import { measureScan, type ScanFigures } from './scale-scan.ts';
+import { type Server, startProduct } from './server.ts';
+
+export interface SizeResult {
+  readonly people: number;
+  readonly folderMib: number;
+  /** Undefined for a directory that was kept from an earlier run. */
+  readonly fillSeconds: number | undefined;
+  readonly startMs: number;
+  readonly memoryAtStart: Memory;
+  /** When all phases have run. */
+  readonly memoryAfter: Memory;
+  readonly walMib: number;
+  /** Median CPU microseconds of a request by phase, or why there are none. */
+  readonly cpuMicros: Readonly<Record<string, number | string>>;
+  readonly scan: ScanFigures;
+  readonly groups: GroupFigures;
+}
+
+export interface ScaleResult {
+  readonly connections: number;
+  readonly sizes: readonly SizeResult[];
+}
+
+export const scaleSizesDefault = [1_000, 100_000, 1_000_000];
+const sizesQuick = [1_000, 5_000];
+const connections = 16;
+/** A turn is over after this, so that what is slow at a million does not take all day. */
+const turnMsMax = 1_500;
+const slicesOfTurn = 10;
+const warmUpRequests = 100;
+const quickShare = 0.1;
+
+interface Stage {
+  readonly filled: FilledFolder;
+  readonly server: Server;
+  readonly side: ScaleSide;
+  readonly memoryAtStart: Memory;
+}
+
+export async function measureScale(context: BenchContext): Promise<ScaleResult> {
+  const { options } = context;
+  const sizes = options.sizes ?? (options.quick ? sizesQuick : scaleSizesDefault);
+  const stages: Stage[] = [];
+  try {
+    for (const people of sizes.toSorted((a, b) => a - b)) stages.push(await openStage(context, people));
+    const turns = new Turns(context);
+    const costs = await turns.run(stages.map(({ side }) => side));
+    const results: SizeResult[] = [];
+    for (const [i, stage] of stages.entries())
+      results.push(await finishStage(context, stage, costs[i] ?? {}));
+    return { connections, sizes: results };
+  } finally {
+    for (const { side, server } of stages) {
+      for (const client of [side.many, side.one]) client.close();
+      await server.stop();
+    }
+  }
+}
+
+async function openStage({ executable, folder, options, say }: BenchContext, people: number): Promise<Stage> {
+  const home = join(folder, String(people));
+  const filled = await filledFolder({ executable, home, people, keep: options.keep, say });
+  const server = await startProduct(executable, home);
+  const baseUrl = `${server.origin}/api/v2/scim/v2`;
+  const { token, teams } = filled;
+  const address = { baseUrl, token };
+  const [many, one] = [await LoadClient.open(address, connections), await LoadClient.open(address, 1)];
+  const side: ScaleSide = { people, teams, pid: server.pid, baseUrl, token, many, one, cursor: '' };
+  return { filled, server, side, memoryAtStart: memoryOf(server.pid) };
+}
+
+/** What is measured at one size at a time: long single requests, and groups. */
+async function finishStage(
+  { options, say }: BenchContext,
+  { filled, server, side, memoryAtStart }: Stage,
+  cpuMicros: SizeResult['cpuMicros'],
+): Promise<SizeResult> {
+  say(`scale: long requests and groups among ${side.people} people`);
+  const scan = await measureScan(side, options.rounds);
+  const groups = await measureGroups(side, options);
+  return {
+    people: side.people,
+    folderMib: filled.mib,
+    fillSeconds: filled.fillSeconds,
+    startMs: server.startMs,
+    memoryAtStart,
+    memoryAfter: memoryOf(server.pid),
+    walMib: statSync(join(filled.home, 'data', 'rollcall.db-wal')).size / 1024 ** 2,
+    cpuMicros,
+    scan,
+    groups,
+  };
+}
+
+type Costs = Record<string, number | string>;
+
+class Turns {
+  readonly #context: BenchContext;
+  readonly #refusals = new Map<string, string>();
+  readonly #samples = new Map<string, number[]>();
+  #sent = 0;
+
+  constructor(context: BenchContext) {
+    this.#context = context;
+  }
+
+  /** The costs of each side, in their order. */
+  async run(sides: readonly ScaleSide[]): Promise<Costs[]> {
+    const { options, say } = this.#context;
+    for (const side of sides) await this.#warmUp(side);
+    for (let round = 0; round < options.rounds; round += 1) {
+      say(`scale: round ${round + 1} of ${options.rounds}`);
+      const order = round % 2 === 0 ? sides : sides.toReversed();
+      for (const phase of scalePhases) {
+        for (const side of order) await this.#turn(side, phase);
+      }
+    }
+    return sides.map((side) =>
+      Object.fromEntries(scalePhases.map((phase) => [phase.name, this.#cost(side, phase)])),
+    );
+  }
+
+  /** Also finds out what the server refuses: such a phase is reported and left out. */
+  async #warmUp(side: ScaleSide): Promise<void> {
+    this.#context.say(`scale: warming up ${side.people} people`);
+    for (const phase of scalePhases) {
+      const refusal = await refusalOf(side, phase.make(side, this.#sent++), phase);
+      if (refusal === undefined) await this.#send(side, phase, warmUpRequests);
+      else this.#refusals.set(keyOf(side, phase), refusal);
+    }
+  }
+
+  async #turn(side: ScaleSide, phase: ScalePhase): Promise<void> {
+    const key = keyOf(side, phase);
+    if (this.#refusals.has(key)) return;
+    const most = this.#context.options.quick ? Math.ceil(phase.requests * quickShare) : phase.requests;
+    const { cpuMicros, value } = await withCpu(side.pid, () => this.#send(side, phase, most));
+    this.#samples.set(key, [...(this.#samples.get(key) ?? []), cpuMicros / value]);
+  }
+
+  /** Up to `most` requests, as many as there is time for; resolves with how many there were. */
+  async #send(side: ScaleSide, phase: ScalePhase, most: number): Promise<number> {
+    const startedMs = performance.now();
+    const { onAnswer } = phase;
+    const slice = onAnswer === undefined ? Math.ceil(most / slicesOfTurn) : 1;
+    const client = onAnswer === undefined ? side.many : side.one;
+    let sent = 0;
+    while (sent < most && performance.now() - startedMs < turnMsMax) {
+      const requests = Array.from({ length: Math.min(slice, most - sent) }, () =>
+        phase.make(side, this.#sent++),
+      );
+      await client.send(
+        requests,
+        onAnswer === undefined ? {} : { onAnswer: ({ body }) => onAnswer(side, body) },
+      );
+      sent += requests.length;
+    }
+    return sent;
+  }
+
+  #cost(side: ScaleSide, phase: ScalePhase): number | string {
+    const key = keyOf(side, phase);
+    return this.#refusals.get(key) ?? median(this.#samples.get(key) ?? []);
+  }
+}
+
+function keyOf({ people }: ScaleSide, { name }: ScalePhase): string {
+  return `${people} ${name}`;
+}
+
+/** Why the server does not answer such a request; undefined when it does. */
+async function refusalOf(
+  { baseUrl, token }: ScaleSide,
+  { method, path, body }: LoadRequest,
+  phase: ScalePhase,
+): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' };
+  const answer = await fetch(baseUrl + path, { method, headers, body: body ?? null });
+  const text = await answer.text();
+  if (!answer.ok) return String(answer.status);
+  return phase.onAnswer !== undefined && nextCursor(text) === undefined ? 'none' : undefined;
+}
