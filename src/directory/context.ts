@@ -47,6 +47,14 @@ export function isAdoptable(
   return resource.ownerSourceId === null || isVisible(context, resource);
 }
 
+/** Whether adopting the resource shows it to the context's source for the first time. */
+export function comesInSight(
+  context: DirectoryContext,
+  before: { readonly ownerSourceId: number | null },
+): boolean {
+  return isAdoptable(context, before) && !isVisible(context, before);
+}
+
 /** For conditions in SQL: whose resources alone are visible; undefined when all are. */
 export function visibleOwner(context: DirectoryContext): number | null | undefined {
   return context.scope === 'own' ? context.sourceId : undefined;

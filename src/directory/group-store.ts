@@ -6,6 +6,7 @@ import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { GroupTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import type { RowSlice, Rows } from './query.ts';
+import { laterModified } from './touch-store.ts';
 
 export const defaultGroupType = 'security group';
 
@@ -146,7 +147,11 @@ export async function adoptGroup(tx: Tx, id: number, sourceId: number): Promise<
 export async function markDeleted(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
   await tx
     .updateTable('group_')
-    .set((value) => ({ state: 'deleted', modified: now, version: value('version', '+', 1) }))
+    .set((value) => ({
+      state: 'deleted',
+      modified: laterModified(now),
+      version: value('version', '+', 1),
+    }))
     .where('id', '=', id)
     .execute();
 }

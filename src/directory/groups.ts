@@ -8,7 +8,7 @@ import { isObject, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
-import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { groupListing } from './group-listing.ts';
 import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
@@ -19,8 +19,8 @@ import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList } from './query.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
 import { deleteAllLinks } from './source-link-store.ts';
+import { touchMembersOf, touchUsers } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
-import { touchUsersOfPrimaryGroup } from './user-store.ts';
 import type { Created, OnMatch } from './users.ts';
 import { requireVersion } from './version.ts';
 
@@ -99,8 +99,8 @@ export class Groups {
       await lockRows(tx, 'group_', [id]);
       const group = await getGroup(tx, context, id);
       requireVersion(group.version, ifMatch);
-      await touchUsersOfPrimaryGroup(tx, id, context.now);
       const members = await keepMembers(tx, id, []);
+      await touchUsers(tx, members, context.now);
       await deleteAllLinks(tx, 'Group', id);
       await deletePendingOf(tx, 'member', id);
       await markDeleted(tx, { id, now: context.now });
@@ -147,6 +147,7 @@ async function createOrMatch(
     const next = mergeResource(context.configuration.groupType, before.resource, document);
     await updateGroupTo(tx, context, before, { next, members: add });
     if (context.sourceId !== null) await adoptGroup(tx, matched, context.sourceId);
+    if (comesInSight(context, before)) await touchMembersOf(tx, matched, context.now);
   }
   const [after] = await selectGroups(tx, [matched], context.sourceId);
   return { outcome: 'matched', resource: after ?? before };

@@ -138,11 +138,6 @@ export async function makeNobodysPrimary(tx: Tx, groupId: number): Promise<void>
     .execute();
 }
 
-export async function listGroupIdsOf(db: Reader, userId: number): Promise<number[]> {
-  const rows = await db.selectFrom('membership').select('group_id').where('user_id', '=', userId).execute();
-  return rows.map((row) => row.group_id);
-}
-
 export async function leaveAllGroups(tx: Tx, userId: number): Promise<number[]> {
   const rows = await tx
     .deleteFrom('membership')

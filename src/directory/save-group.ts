@@ -10,7 +10,8 @@ import { appendJournal, difference, type JournalEntry } from './journal-store.ts
 import { addMembers, keepMembers, makeNobodysPrimary, removeMembers } from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
-import { findLiveUsers, touchUsers, touchUsersOfPrimaryGroup } from './user-store.ts';
+import { touchMembersOf, touchUsers } from './touch-store.ts';
+import { findLiveUsers } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 /** One change of a group's members; values are user ids as clients send them. */
@@ -77,7 +78,7 @@ export async function updateGroupTo(
   await writeLink(tx, context, { id: before.id, externalId: parts.externalId, former: formerExternalId });
   const isOtherType = parts.groupType !== before.groupType;
   if (isOtherType || parts.displayName !== before.displayName)
-    await touchUsersOfPrimaryGroup(tx, before.id, context.now);
+    await touchMembersOf(tx, before.id, context.now);
   if (isOtherType) await makeNobodysPrimary(tx, before.id);
   const entry = { resourceType: 'Group' as const, resourceId: before.id, action: 'update' as const };
   await appendJournal(tx, context, [{ ...entry, ...difference(former, wanted) }]);
@@ -126,7 +127,7 @@ export async function changeMembers(
     const { added, removed } = await applyChange(tx, context, groupId, change);
     await appendJournal(tx, context, memberEntries(groupId, 'members.add', 'groups.add', added));
     await appendJournal(tx, context, memberEntries(groupId, 'members.remove', 'groups.remove', removed));
-    // What an import brings is written with the users themselves, who were saved in this transaction.
+    // An import counts it itself: it has written most of these users in this transaction.
     if (context.runId === null) await touchUsers(tx, [...added, ...removed], context.now);
     hasChanged ||= added.length > 0 || removed.length > 0;
   }

@@ -10,12 +10,13 @@ import { appendJournal, difference, type JournalAction, type JournalEntry } from
 import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
-import { hasPending, touchGroupsInPassing } from './pending-effects-store.ts';
+import { hasPending } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
+import { touchGroups, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
-import { toParts, type User, type UserParts } from './user.ts';
+import { shownName, toParts, type User, type UserParts } from './user.ts';
 import { insertUsers, replaceEmails, updateUser, userColumns } from './user-store.ts';
 import { laterOf } from './version.ts';
 
@@ -71,6 +72,11 @@ export async function saveUsers(
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
   await writeUnits(tx, context, written);
+  await touchWhereShown(
+    tx,
+    written.filter(isOtherName).map((user) => user.id),
+    context.now,
+  );
   await writeLinks(tx, context, placed);
   await writePendingManagers(tx, context, placed);
   await appendJournal(tx, context, written.map(toJournal));
@@ -258,11 +264,14 @@ async function writeUnits(tx: Tx, context: DirectoryContext, users: readonly Pla
     tx,
     joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
   );
-  await touchGroupsInPassing(tx, [...changed].toSorted(byNumber), context.now);
+  await touchGroups(tx, changed, context.now);
 }
 
-function byNumber(a: number, b: number): number {
-  return a - b;
+/** Reports and lists of members show a person's name. */
+function isOtherName({ before, parts }: Placed): boolean {
+  if (before === undefined) return false;
+  const former = shownName(String(before.resource.userName), before.resource);
+  return shownName(parts.userName, parts.document) !== former;
 }
 
 async function writeLinks(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {

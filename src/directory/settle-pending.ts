@@ -1,10 +1,12 @@
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { enterpriseUserUrn } from '../resource/schema.ts';
 import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { addMembers } from './membership-store.ts';
-import { hasPending, setManager, touchGroups } from './pending-effects-store.ts';
+import { hasPending, setManager } from './pending-effects-store.ts';
 import { deletePending, findPending, type PendingReference } from './pending-store.ts';
+import { touchGroups } from './touch-store.ts';
 import { emailKeys, type UserParts } from './user.ts';
 
 /** A user just written. */
@@ -60,9 +62,8 @@ async function settle(
       { resourceType: 'Group', resourceId, action: 'members.add', after: { members: [String(userId)] } },
     ]);
   } else {
+    const after = { [enterpriseUserUrn]: { manager: { value: String(userId) } } };
     await setManager(tx, { userId: resourceId, managerId: userId, now: context.now });
-    await appendJournal(tx, context, [
-      { resourceType: 'User', resourceId, action: 'update', after: { manager: String(userId) } },
-    ]);
+    await appendJournal(tx, context, [{ resourceType: 'User', resourceId, action: 'update', after }]);
   }
 }

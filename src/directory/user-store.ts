@@ -9,6 +9,7 @@ import type { UserTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import { noUnits, type Units, type UnitType, unitTypes } from './organisation.ts';
 import type { RowSlice, Rows } from './query.ts';
+import { laterModified } from './touch-store.ts';
 import {
   emailKeys,
   type GroupOfUser,
@@ -277,33 +278,6 @@ export async function parkUserNames(tx: Tx, ids: readonly number[]): Promise<voi
     .execute();
 }
 
-/** Counts a change that shows in these users without being stored with them. */
-export async function touchUsersOfPrimaryGroup(tx: Tx, groupId: number, now: string): Promise<void> {
-  await tx
-    .updateTable('user')
-    .set((value) => ({ version: value('version', '+', 1), modified: now }))
-    .where('id', 'in', (users) =>
-      users
-        .selectFrom('membership')
-        .select('user_id')
-        .where('group_id', '=', groupId)
-        .where('primary_type', 'is not', null),
-    )
-    .execute();
-}
-
-const touchByIds = statement<{ ids: string; now: string }, never>((db, place) =>
-  db
-    .updateTable('user')
-    .set((value) => ({ version: value('version', '+', 1), modified: place('now') }))
-    .where('id', 'in', inNumbers(db, place('ids'))),
-);
-
-/** Counts a change of the groups that these users are in: a user's `groups` are part of what its version stands for. */
-export async function touchUsers(tx: Tx, ids: readonly number[], now: string): Promise<void> {
-  if (ids.length > 0) await touchByIds(tx, { ids: JSON.stringify(ids), now });
-}
-
 const insertEmails = bulkInsert('user_email', ['user_id', 'ordinal', 'type', 'is_primary', 'value_key']);
 
 export async function replaceEmails(
@@ -404,7 +378,7 @@ export async function markArchived(tx: Tx, { id, now }: { id: number; now: strin
     .updateTable('user')
     .set((value) => ({
       state: 'archived',
-      modified: now,
+      modified: laterModified(now),
       version: value('version', '+', 1),
       password_hash: null,
     }))

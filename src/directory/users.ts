@@ -8,16 +8,16 @@ import { checkPassword } from '../security/password-rule.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
-import { type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
-import { leaveAllGroups, listGroupIdsOf } from './membership-store.ts';
+import { leaveAllGroups } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
-import { touchGroups } from './pending-effects-store.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList } from './query.ts';
 import { type SavedUser, saveUsers } from './save-users.ts';
 import { deleteAllLinks } from './source-link-store.ts';
+import { listGroupIdsOf, touchWhereShown } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { User } from './user.ts';
 import { asSeenBy, userListingFor } from './user-listing.ts';
@@ -103,7 +103,7 @@ export class Users {
   /** DELETE archives: the user is gone for every source, and stays for Power Users (service-description.md §3). */
   delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
     return this.#write(async (tx) => {
-      await lockRows(tx, 'group_', await listGroupIdsOf(tx, id));
+      await lockRows(tx, 'group_', await listGroupIdsOf(tx, [id]));
       await lockRows(tx, 'user', [id]);
       const user = await getLiveUser(tx, context, id);
       requireVersion(user.version, ifMatch);
@@ -168,6 +168,7 @@ async function matchUser(
   const next = mergeResource(context.configuration.userType, before.resource, restored);
   await saveUsers(tx, context, [{ before, next, mode: 'patch' }]);
   if (context.sourceId !== null) await adoptUser(tx, id, context.sourceId);
+  if (comesInSight(context, before)) await touchWhereShown(tx, [id], context.now);
   return getSeenUser(tx, context, id);
 }
 
@@ -193,8 +194,8 @@ function notFound(id: number): DomainError {
 
 /** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
 export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
+  await touchWhereShown(tx, [user.id], context.now);
   const groups = await leaveAllGroups(tx, user.id);
-  await touchGroups(tx, groups, context.now);
   await deleteEmails(tx, user.id);
   await deleteAllLinks(tx, 'User', user.id);
   await deletePendingOf(tx, 'manager', user.id);

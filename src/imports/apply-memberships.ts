@@ -1,12 +1,13 @@
 import type { DirectoryContext } from '../directory/context.ts';
-import { touchGroups } from '../directory/pending-effects-store.ts';
 import { changeMembers } from '../directory/save-group.ts';
+import type { SavedUser } from '../directory/save-users.ts';
+import { touchGroups, touchUsers } from '../directory/touch-store.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import type { UserRow } from './apply-users.ts';
 import { findGroupOwners } from './match-store.ts';
 
-type SavedUserRow = UserRow & { readonly id: number };
+type SavedUserRow = UserRow & Partial<SavedUser> & { readonly id: number };
 
 /**
  * Brings memberships to what the records say. A user leaves only groups that the source owns, and no unit: these
@@ -46,6 +47,14 @@ export async function applyMemberships(
     if (await changeGroup(tx, context, groupId, changeOf(groupId))) changed.push(groupId);
   }
   await touchGroups(tx, changed, context.now);
+  // Everybody else has a new version from being saved.
+  const moved = new Set([...changes.values()].flatMap(({ join, leave }) => [...join, ...leave]));
+  const same = speaking.filter((user) => user.outcome === 'unchanged' && moved.has(user.id));
+  await touchUsers(
+    tx,
+    same.map((user) => user.id),
+    context.now,
+  );
 }
 
 function wantedIds({ payload }: UserRow, firstGroupId: number): ReadonlySet<number> {

@@ -50,7 +50,7 @@ async function applyUsers(
     application,
     tx,
     context,
-    saving.map((user, index) => ({ ...user, id: saved[index]?.id ?? 0 })),
+    saving.map((user, index) => ({ ...user, ...saved[index], id: saved[index]?.id ?? 0 })),
   );
   await moveOn(application, tx, saving, managers);
   const outcome = saving.reduce(

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, types } from 'pg';
 import { toStorageError } from './constraints.ts';
 import { asTx, type Database, type Tx } from './database.ts';
+import { LocksFirst } from './row-lock.ts';
 import type { Tables } from './schema.ts';
 
 export interface PostgresOptions {
@@ -12,7 +13,7 @@ export interface PostgresOptions {
 }
 
 const connectionsMax = 16;
-const attemptsMax = 5;
+const attemptsMax = 8;
 const statementTimeoutMs = 30_000;
 
 export function openPostgres(options: PostgresOptions): Database {
@@ -44,10 +45,16 @@ class PostgresDatabase implements Database {
   }
 
   async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const locks = new LocksFirst();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.read.transaction().execute((transaction) => work(asTx(transaction)));
+        return await this.read.transaction().execute(async (transaction) => {
+          const tx = asTx(transaction);
+          await locks.take(tx);
+          return work(tx);
+        });
       } catch (error) {
+        locks.note(error);
         if (attempt >= attemptsMax || !wasNotCommitted(error)) throw toStorageError(error);
       }
     }

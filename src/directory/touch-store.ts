@@ -1,0 +1,110 @@
+// Versions of what a change shows in without being stored there: a group's name in its members, a manager's in the
+// reports, a person's in the lists of members. What the entity tag stands for has then changed (RFC 7644 §3.14).
+// Never changes anything but version and lastModified.
+
+import { type RawBuilder, sql } from 'kysely';
+import type { Reader, Tx } from '../storage/database.ts';
+import { inNumbers } from '../storage/list-parameter.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
+import { statement } from '../storage/statement.ts';
+
+/** Of a group with a hundred thousand members not all are counted in one go: others are served in between. */
+const rowsInStatementMax = 5_000;
+
+type Touch = { ids: string; now: string };
+
+/** The later of a row's lastModified and `now`: a clock that was set back does not take it back. */
+export function laterModified(now: string): RawBuilder<string> {
+  return sql<string>`case when modified > ${now} then modified else ${now} end`;
+}
+
+const touchUserRows = statement<Touch, never>((db, place) =>
+  db
+    .updateTable('user')
+    .set((value) => ({ version: value('version', '+', 1), modified: laterModified(place('now')) }))
+    .where('id', 'in', inNumbers(db, place('ids'))),
+);
+
+const touchGroupRows = statement<Touch, never>((db, place) =>
+  db
+    .updateTable('group_')
+    .set((value) => ({ version: value('version', '+', 1), modified: laterModified(place('now')) }))
+    .where('id', 'in', inNumbers(db, place('ids'))),
+);
+
+/** Counts a change that shows in these users. */
+export async function touchUsers(tx: Tx, ids: Iterable<number>, now: string): Promise<void> {
+  const rows = inOrder(ids);
+  await lockInPassing(tx, 'user', rows);
+  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
+    if (start > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    await touchUserRows(tx, { ids: JSON.stringify(rows.slice(start, start + rowsInStatementMax)), now });
+  }
+}
+
+/** Counts a change that shows in these groups. */
+export async function touchGroups(tx: Tx, ids: Iterable<number>, now: string): Promise<void> {
+  const rows = inOrder(ids);
+  if (rows.length === 0) return;
+  await lockInPassing(tx, 'group_', rows);
+  await touchGroupRows(tx, { ids: JSON.stringify(rows), now });
+}
+
+function inOrder(ids: Iterable<number>): number[] {
+  return [...new Set(ids)].toSorted((a, b) => a - b);
+}
+
+const selectMemberIds = statement<{ group: number }, { user_id: number }>((db, place) =>
+  db.selectFrom('membership').select('user_id').where('group_id', '=', place('group')),
+);
+
+/** Counts a change of the group's name or type: its members show both. */
+export async function touchMembersOf(tx: Tx, groupId: number, now: string): Promise<void> {
+  const members = await selectMemberIds(tx, { group: groupId });
+  await touchUsers(
+    tx,
+    members.map((member) => member.user_id),
+    now,
+  );
+}
+
+const selectReportIds = statement<{ ids: string }, { id: number }>((db, place) =>
+  db
+    .selectFrom('user')
+    .select('id')
+    .where('manager_id', 'in', inNumbers(db, place('ids')))
+    .where('state', '<>', 'archived'),
+);
+
+const selectGroupIds = statement<{ ids: string }, { group_id: number }>((db, place) =>
+  db
+    .selectFrom('membership')
+    .select('group_id')
+    .distinct()
+    .where('user_id', 'in', inNumbers(db, place('ids'))),
+);
+
+/** The people who show one of these users as their manager. */
+export async function listReportIds(db: Reader, userIds: readonly number[]): Promise<number[]> {
+  const rows = await selectReportIds(db, { ids: JSON.stringify(userIds) });
+  return rows.map((row) => row.id);
+}
+
+/** The groups that show one of these users as a member. */
+export async function listGroupIdsOf(db: Reader, userIds: readonly number[]): Promise<number[]> {
+  const rows = await selectGroupIds(db, { ids: JSON.stringify(userIds) });
+  return rows.map((row) => row.group_id);
+}
+
+/** Counts a change of what these users are shown as, or to whom: reports and lists of members show their names. */
+export async function touchWhereShown(tx: Tx, userIds: readonly number[], now: string): Promise<void> {
+  if (userIds.length === 0) return;
+  const themselves = new Set(userIds);
+  await touchGroups(tx, await listGroupIdsOf(tx, userIds), now);
+  const reports = await listReportIds(tx, userIds);
+  await touchUsers(
+    tx,
+    reports.filter((id) => !themselves.has(id)),
+    now,
+  );
+}
