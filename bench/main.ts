@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { measureImports } from './imports.ts';
 import { type BenchContext, type BenchOptions, type Part, readOptions, usage } from './options.ts';
+import { measurePeers } from './peers.ts';
 import { formatReport } from './report.ts';
 import { measureScale } from './scale.ts';
 import { measureScim } from './scim.ts';
@@ -61,11 +62,13 @@ async function measure(options: BenchOptions, place: Place): Promise<Results> {
     return result;
   };
   const scim = await run('scim', measureScim);
+  const peers = await run('peers', measurePeers);
   const scale = await run('scale', measureScale);
   const imports = await run('import', measureImports);
   const start = await run('start', measureStart);
   return {
     ...(scim === undefined ? {} : { scim }),
+    ...(peers === undefined ? {} : { peers }),
     ...(scale === undefined ? {} : { scale }),
     ...(imports === undefined ? {} : { import: imports }),
     ...(start === undefined ? {} : { start }),

@@ -27,7 +27,8 @@ export async function measureGroups(side: ScaleSide, options: BenchOptions): Pro
   const client = await LoadClient.open({ baseUrl, token }, connections);
   const ids = Math.min(count, largestGroup + fifties * membersEach);
   const people = Array.from({ length: ids }, (_, i) => String(i + 1));
-  const groupSide: Side = { name: 'product', pid, client, people, passing: [], groups: [], largeGroup: '' };
+  const none = { passing: [], groups: [], largeGroup: '', isSlow: false };
+  const groupSide: Side = { name: 'product', pid, client, people, ...none };
   const addOne = ids > largeGroup + additions ? await measureAddOne(groupSide, options) : undefined;
   const addFifty = await measureFifties(groupSide, side.one);
   client.close();

@@ -1,11 +1,29 @@
 import { type Address, LoadClient } from './load.ts';
-import { createUser, readId } from './scim-phases.ts';
+import { median, quantile } from './measure.ts';
+import { createUser } from './scim-phases.ts';
+
+/** How long the server's loop leaves others waiting while eight passwords are hashed at once. */
+export interface HashingGap {
+  /** Milliseconds between two answers, the longest of a repetition: the median of the repetitions, and the worst. */
+  readonly longestMs: number;
+  readonly worstMs: number;
+  readonly p99Ms: number;
+  /** The same median with nothing else to do: what the client and the machine add by themselves. */
+  readonly idleLongestMs: number;
+}
 
 const passwords = 8;
+const repetitions = 15;
+const idleMs = 150;
+/** Requests under way at once. With more than one the server always has the next before it. */
+const askers = 4;
+const warmUpRequests = 500;
+const slice = 4;
 
 /**
- * Milliseconds of the slowest GET while eight passwords are hashed at once: hashing belongs to other threads, and a
- * server that did it on its own would answer nobody meanwhile.
+ * The server answers as many small requests as it can, and the client notes the time from one answer to the next: a loop
+ * that stands still answers nobody. Hashing belongs to other threads; a server that did it on its own would be silent for
+ * all eight.
  */
 export async function measureHashingGap({
   origin,
@@ -13,23 +31,51 @@ export async function measureHashingGap({
 }: {
   readonly origin: string;
   readonly token: string;
-}): Promise<number> {
+}): Promise<HashingGap> {
   const address: Address = { baseUrl: origin, token };
   const writer = await LoadClient.open(address, passwords);
-  const reader = await LoadClient.open(address, 1);
-  const create = (from: number) =>
-    Array.from({ length: passwords }, (_, i) =>
-      createUser(`secret.${from + i}@example.com`, i, { password: `Correct-Horse-${from + i}` }),
+  const reader = await LoadClient.open({ baseUrl: new URL(origin).origin }, askers);
+  const create = (repetition: number) =>
+    writer.prepare(
+      Array.from({ length: passwords }, (_, i) => {
+        const n = repetition * passwords + i;
+        return createUser(`secret.${n}@example.com`, n, { password: `Correct-Horse-${n}` });
+      }),
     );
-  let id = '';
-  await writer.send(create(0), { onAnswer: ({ body }) => (id = readId(body)) });
-  let isHashed = false;
-  const hashing = writer.send(create(passwords)).finally(() => {
-    isHashed = true;
-  });
-  const latenciesMs: number[] = [];
-  while (!isHashed) await reader.send([{ method: 'GET', path: `/Users/${id}` }], { latenciesMs });
-  await hashing;
+  await writer.run(create(0));
+  await reader.send(Array.from({ length: warmUpRequests }, () => health));
+  const idle: number[][] = [];
+  const hashing: number[][] = [];
+  for (let i = 1; i <= repetitions; i += 1) {
+    idle.push(await gapsUntil(reader, Bun.sleep(idleMs)));
+    hashing.push(await gapsUntil(reader, writer.run(create(i))));
+  }
   for (const client of [writer, reader]) client.close();
-  return Math.max(...latenciesMs);
+  const longest = hashing.map((gaps) => Math.max(...gaps));
+  return {
+    longestMs: median(longest),
+    worstMs: Math.max(...longest),
+    p99Ms: quantile(hashing.flat(), 0.99),
+    idleLongestMs: median(idle.map((gaps) => Math.max(...gaps))),
+  };
+}
+
+const health = { method: 'GET', path: '/healthz' } as const;
+
+async function gapsUntil(reader: LoadClient, until: Promise<unknown>): Promise<number[]> {
+  let isOver = false;
+  const over = until.finally(() => {
+    isOver = true;
+  });
+  const gapsMs: number[] = [];
+  const requests = reader.prepare(Array.from({ length: askers * slice }, () => health));
+  let lastMs = performance.now();
+  const onAnswer = () => {
+    const nowMs = performance.now();
+    gapsMs.push(nowMs - lastMs);
+    lastMs = nowMs;
+  };
+  while (!isOver) await reader.run(requests, { onAnswer });
+  await over;
+  return gapsMs;
 }

@@ -2,7 +2,7 @@ import type { LoadClient, LoadRequest } from './load.ts';
 
 /** One of the servers that take turns, with what the bench made in it. */
 export interface Side {
-  readonly name: 'limit' | 'product';
+  readonly name: 'reference' | 'product';
   readonly pid: number;
   readonly client: LoadClient;
   /** Ids of the people that stay, in the order in which they were made; person n is `user.n@example.com`. */
@@ -13,6 +13,8 @@ export interface Side {
   readonly groups: string[];
   /** Id of a group that only gets read. */
   largeGroup: string;
+  /** Gets fewer requests, and none after its time is over. */
+  readonly isSlow: boolean;
 }
 
 export interface Phase {

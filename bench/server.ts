@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly port: number;
   /** A file that takes what it writes to standard error: its log, as a service's goes to a journal. */
   readonly log: string;
+  /** All that it finds in its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const startMsMax = 20_000;
@@ -26,14 +28,14 @@ const stopMsMax = 20_000;
 const askAgainMs = 1;
 
 /** Starts a server and waits until /healthz answers 200. */
-export async function startServer({ command, port, log }: StartOptions): Promise<Server> {
+export async function startServer({ command, port, log, environment = {} }: StartOptions): Promise<Server> {
   const startedMs = performance.now();
   const child = Bun.spawn([...command], {
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: Bun.file(log),
     // What the machine's owner has set must not change what is measured.
-    env: {},
+    env: { ...environment },
   });
   const origin = `http://127.0.0.1:${port}`;
   while (!(await answers(`${origin}/healthz`))) {
