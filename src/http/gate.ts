@@ -60,12 +60,15 @@ export class Gate {
     };
     let response: Response;
     try {
-      const { path, query } = canonicalTarget(request.url);
+      const { path: asked, query } = canonicalTarget(request.url);
+      const path = this.#fullPath(asked);
       surface = this.#surfaceOf(path);
       facts = { ...facts, path, ...this.#origin(request, peer) };
       this.#checkHost(request.headers.get('host'));
       response = await this.#admit(request, listener, { surface, facts, query });
     } catch (error) {
+      // A path that was refused belongs to nobody, but its answer should have the form that its sender reads.
+      if (facts.path === '') surface = this.#surfaceOf(this.#fullPath(rawPath(request.url)));
       response = this.#refuse(error, request, { surface, facts });
     }
     response.headers.set('x-request-id', requestId);
@@ -97,9 +100,15 @@ export class Gate {
   }
 
   #surfaceOf(path: string): Surface {
-    const found = this.#surfaces.find(({ base }) => path === base || path.startsWith(`${base}/`));
+    const found = this.#surfaces.find(({ base }) => isUnder(path, base));
     if (found === undefined) throw new Error('no surface answers for the root');
     return found;
+  }
+
+  #fullPath(path: string): string {
+    if (this.#surfaceOf(path).base !== '') return path;
+    const short = this.#surfaces.find(({ shortBase }) => shortBase !== undefined && isUnder(path, shortBase));
+    return short?.shortBase === undefined ? path : short.base + path.slice(short.shortBase.length);
   }
 
   /** Behind a proxy that is trusted, the address that it says it was reached from; a client can write any before it. */
@@ -177,6 +186,16 @@ export class Gate {
   }
 }
 
+function isUnder(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}/`);
+}
+
+/** The path as it came, for nothing but the form of a refusal. */
+function rawPath(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  return start === -1 ? '/' : `/${url.slice(start).split(/[/?#]+/).filter(Boolean).join('/')}`;
+}
+
 /** A proxy on this machine that is not known as one hides TLS; the public URL under its own host tells of it. */
 function originOf(reached: string, publicUrl: string | undefined): string {
   const here = URL.parse(reached);
@@ -199,9 +218,7 @@ function rebuilt(request: Request, target: string): Request {
 
 /** A route outside its surface would be reached under another surface's authentication, or none. */
 function checkRoutes(surface: Surface): void {
-  const stray = surface.routes.find(
-    ({ path }) => path !== surface.base && !path.startsWith(`${surface.base}/`),
-  );
+  const stray = surface.routes.find(({ path }) => !isUnder(path, surface.base));
   if (stray === undefined) return;
   throw new Error(`the route ${stray.method} ${stray.path} is outside the surface ${surface.name}`);
 }

@@ -47,6 +47,8 @@ export interface Surface {
   readonly name: string;
   /** Path prefix, matched segment by segment; '' for the root. */
   readonly base: string;
+  /** A shorter prefix that clients use for `base`; everything under it that no other surface has is read as under `base`. */
+  readonly shortBase?: string;
   readonly routes: readonly Route[];
   /** Seconds without a byte after which the connection is closed; larger where bodies are long. */
   readonly idleTimeoutSeconds: number;

@@ -38,6 +38,8 @@ export function scimSurface(parts: ScimParts): Surface {
   return {
     name: 'scim',
     base: scimBase,
+    // Some clients append /Users to an address that was given without its version (Infisical#6552).
+    shortBase: scimBase.slice(0, scimBase.lastIndexOf('/')),
     routes: routesOf(app),
     idleTimeoutSeconds,
     async authenticate(headers) {

@@ -84,6 +84,31 @@ describe('a request to the gate', () => {
     }
   });
 
+  test('may leave the version out of the base; the answer links to the full one', async () => {
+    await using app = await openTestApp();
+    const short = `http://127.0.0.1:${app.port}/api/v2/scim`;
+    const get = (path: string, token = app.token) =>
+      fetch(short + path, { headers: { authorization: `Bearer ${token}` } });
+    await app.createUser({ userName: 'ann' });
+    const found = await get('/Users/1');
+    expect(found.status).toBe(200);
+    expect((await found.json()).meta.location).toBe(`${app.baseUrl}/Users/1`);
+    for (const path of ['', '/', '/Nope', '/v3/Users', '/v2/v2/Users']) {
+      const answer = await get(path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ schemas: [errorUrn], status: '404' });
+    }
+    expect((await get('/Users/1', 'wrong')).status).toBe(401);
+  });
+
+  test('is refused in SCIM form when its path is not in the plain form', async () => {
+    await using app = await openTestApp();
+    for (const path of ['/Users/%00', '/Users/1%2f2', '/Users/;x', '/%zz']) {
+      const answer = await app.call('GET', path);
+      expect(answer).toMatchObject({ status: 400, body: { schemas: [errorUrn], scimType: 'invalidSyntax' } });
+    }
+  });
+
   test('of a source that is not active gets 403', async () => {
     await using app = await openTestApp();
     await app.sources.setActive('Directory', false);
