@@ -2,7 +2,7 @@ import { DomainError } from '../errors.ts';
 import { canonicalKey } from './canonical-key.ts';
 import { parseDateTime } from './date-time.ts';
 import { type AttributeDefinition, findChild } from './schema.ts';
-import { isStorableText } from './text-scanner.ts';
+import { hasControlCharacter, isStorableText } from './text-scanner.ts';
 import { hasNoKeys, isArray, isDangerousKey, isObject, type ScimObject, type ScimValue } from './value.ts';
 
 export const textCharactersMax = 64 * 1024;
@@ -195,6 +195,9 @@ function normaliseText(definition: AttributeDefinition, text: string): string {
   }
   if (!isStorableText(text)) {
     throw invalidValue(definition, 'has a NUL or half a surrogate pair, which cannot be stored; remove it');
+  }
+  if (definition.isName && hasControlCharacter(text)) {
+    throw invalidValue(definition, 'has a control character such as a tab or a line end; remove it');
   }
   const { closedValues } = definition;
   if (closedValues === undefined) return text;

@@ -1,6 +1,7 @@
 import { writeMember } from './document.ts';
 import { checkNotBlank } from './normalise.ts';
 import {
+  invalidValue,
   isOnlyLabels,
   type NormaliseTally,
   normaliseValue,
@@ -58,11 +59,20 @@ export function mergeParts(
   { value, tally }: ValueChange,
 ): ScimObject | undefined {
   if (!isObject(value)) throw wrongType(attribute, value ?? null);
+  const parts = readParts(attribute, value, tally);
+  if (parts.size === 0 && !hasNoKeys(value)) {
+    throw invalidValue(attribute, `has no sub-attribute that can be written under ${listedNames(value)}`);
+  }
   let merged = holder;
-  for (const [child, part] of readParts(attribute, value, tally)) {
+  for (const [child, part] of parts) {
     merged = writeMember(merged, child.name, normaliseValue(child, part, tally));
   }
   return unlessEmpty(attribute, merged);
+}
+
+function listedNames(value: ScimObject): string {
+  const names = Object.keys(value).slice(0, 5);
+  return names.map((name) => name.slice(0, 80).toWellFormed()).join(', ');
 }
 
 function unlessEmpty(attribute: AttributeDefinition | undefined, value: ScimObject): ScimObject | undefined {

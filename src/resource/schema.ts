@@ -61,6 +61,8 @@ export interface AttributeDefinition extends Attribute {
   readonly parent: AttributeDefinition | undefined;
   /** Sub-attributes by canonical and by lower-case name: use `findChild`. */
   readonly children: ReadonlyMap<string, AttributeDefinition>;
+  /** Whether it names something that people pick from lists and compare by eye: no control characters. */
+  readonly isName: boolean;
   /** The only accepted values, canonical spelling by `canonicalKey`; undefined when any value is. */
   readonly closedValues: ReadonlyMap<string, string> | undefined;
 }
@@ -96,7 +98,7 @@ export interface ResourceType {
 export interface ResourceTypeOptions {
   /** Schema of the additional fields, from `additionalFieldsSchema`; User only. */
   readonly additionalFields?: Schema;
-  /** The accepted values of `userType`; default: the three of the design. */
+  /** The accepted values of `userType`; default: `standardUserTypes`. */
   readonly userTypes?: readonly string[];
 }
 
@@ -107,11 +109,25 @@ export const platformUserUrn = 'urn:ietf:params:scim:schemas:extension:platform:
 export const platformGroupUrn = 'urn:ietf:params:scim:schemas:extension:platform:2.0:Group';
 export const additionalFieldsUrn = 'urn:ietf:params:scim:schemas:extension:platformadditionalfields:2.0:User';
 
+/** The types of people that every installation has; someone of whom nothing is said is of the second. */
+export const standardUserTypes = ['Power User', 'Intranet User', 'Non Intranet User'] as const;
+export const defaultUserType = standardUserTypes[1];
+
 /** Lists that are not mere suggestions (RFC 7643 §7, canonicalValues): other values are refused. */
 const closedLists: ReadonlySet<string> = new Set([
   'userType',
   `${platformUserUrn}:loginType`,
   `${platformGroupUrn}:groupType`,
+]);
+
+/** The names of people and groups, and the attributes that make groups by naming them. */
+const names: ReadonlySet<string> = new Set([
+  `${coreUserUrn}:userName`,
+  `${coreGroupUrn}:displayName`,
+  `${enterpriseUserUrn}:organization`,
+  `${enterpriseUserUrn}:department`,
+  `${platformUserUrn}:company`,
+  `${platformUserUrn}:location`,
 ]);
 
 /** Compiles the resource type; call it once, and again when the additional fields change. */
@@ -194,7 +210,8 @@ function define(
   const path = prefix + attribute.name;
   const children = new Map<string, AttributeDefinition>();
   const closedValues = closedLists.has(path) ? closedValuesOf(attribute) : undefined;
-  const definition = { ...attribute, schema, extension, path, parent, children, closedValues };
+  const isName = parent === undefined && names.has(`${schema}:${attribute.name}`);
+  const definition = { ...attribute, schema, extension, path, parent, children, isName, closedValues };
   for (const child of attribute.subAttributes ?? []) {
     addDefinition(children, define(child, schema, extension, definition));
   }

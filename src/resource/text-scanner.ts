@@ -111,6 +111,10 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 
+export function hasControlCharacter(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
 function readAttributePath(text: string, position: number): AttributePath | undefined {
   const colon = text.lastIndexOf(':');
   const urn = colon < 0 ? undefined : text.slice(0, colon);

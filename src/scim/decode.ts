@@ -4,6 +4,7 @@ import type { ResourceType } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import { mendOperation, mendOpNames } from './repairs/operations.ts';
+import { mendSchemas, requireSchemas } from './repairs/schemas.ts';
 import { mendResource } from './repairs/value-repair.ts';
 
 export interface DecodeOptions {
@@ -17,11 +18,19 @@ export function decodeResource(
   body: ScimValue,
   { resourceType, mode }: DecodeOptions,
 ): ScimObject {
-  const mended =
-    call.isCompat && isObject(body) ? mendResource(resourceType, body, call.trace.repairs) : body;
-  const { resource, ignored } = normaliseResource(resourceType, mended, mode);
+  const { resource, ignored } = normaliseResource(resourceType, mendBody(call, resourceType, body), mode);
   call.trace.ignored.push(...ignored);
   return resource;
+}
+
+function mendBody(call: ScimCall, resourceType: ResourceType, body: ScimValue): ScimValue {
+  if (!isObject(body)) return body;
+  if (call.isCompat) {
+    const { repairs } = call.trace;
+    return mendResource(resourceType, mendSchemas(resourceType, body, repairs), repairs);
+  }
+  requireSchemas(resourceType, body);
+  return body;
 }
 
 /** JSON → envelope → repairs → strict operations (RFC 7644 §3.5.2). */

@@ -4,6 +4,8 @@ import { parsePath, resolvePath } from '../../resource/path.ts';
 import type { ResourceType } from '../../resource/schema.ts';
 import { isArray, isObject, type ScimObject, type ScimValue } from '../../resource/value.ts';
 import type { Repair } from '../call.ts';
+import { parseJson } from './json-in-string.ts';
+import { mendUrn } from './schemas.ts';
 import { mendResource, mendValue } from './value-repair.ts';
 
 /** Some clients say `delete` where RFC 7644 §3.5.2 says `remove`. Looks at the envelope before it is read. */
@@ -32,10 +34,16 @@ export function mendOperation(
   operation: PatchOperation,
   repairs: Repair[],
 ): PatchOperation[] {
-  if (operation.op === 'remove') return mendRemove(resourceType, operation, repairs);
-  const { operations, expanded } = expandKeys(resourceType, operation);
+  const named = mendPath(operation, repairs);
+  if (named.op === 'remove') return mendRemove(resourceType, named, repairs);
+  const { operations, expanded } = expandKeys(resourceType, named);
   for (const key of expanded) repairs.push({ code: 'dotted-key', what: key });
   return operations.map((each) => mendOperationValue(resourceType, each, repairs));
+}
+
+function mendPath(operation: PatchOperation, repairs: Repair[]): PatchOperation {
+  const { path } = operation;
+  return path === undefined ? operation : { ...operation, path: mendUrn(path, repairs) };
 }
 
 function mendOperationValue(
@@ -53,9 +61,21 @@ function mendOperationValue(
     return isObject(value) ? { ...operation, value: mendResource(resourceType, value, repairs) } : operation;
   }
   const { attribute, subAttribute, filter } = target;
+  const whole = subAttribute?.name === 'value' && attribute.multiValued ? wholeElement(value) : undefined;
+  if (whole !== undefined && path.toLowerCase().endsWith('.value')) {
+    repairs.push({ code: 'element-for-value', what: attribute.path });
+    const element = { ...operation, path: path.slice(0, -'.value'.length), value: whole };
+    return mendOperationValue(resourceType, element, repairs);
+  }
   // A filter picks elements: the value is one of them, not the list.
   const leaf = subAttribute ?? (filter === undefined ? attribute : { ...attribute, multiValued: false });
   return { ...operation, value: mendValue(leaf, value, repairs) };
+}
+
+/** Entra ID sends a whole role, as an object or as JSON in a text, where the path names its `value` (E7). */
+function wholeElement(value: ScimValue): ScimObject | undefined {
+  const parsed = typeof value === 'string' ? parseJson(value) : value;
+  return isObject(parsed) && typeof parsed.value === 'string' ? parsed : undefined;
 }
 
 /**

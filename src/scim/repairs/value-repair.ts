@@ -1,17 +1,18 @@
 import {
   type AttributeDefinition,
   findAttribute,
-  findBareExtensionAttribute,
   findChild,
   findExtension,
   type ResourceType,
 } from '../../resource/schema.ts';
 import { isArray, isObject, type ScimObject, type ScimValue } from '../../resource/value.ts';
 import type { Repair } from '../call.ts';
+import { mendBareNames } from './bare-extension-name.ts';
 import { booleanFromString } from './boolean-from-string.ts';
-import { jsonInString } from './json-in-string.ts';
+import { displayFromDisplayName, jsonInString } from './json-in-string.ts';
 import { elementFromText, managerFromText } from './manager-from-text.ts';
 import { arrayFromSingle, singleFromArray } from './multiplicity.ts';
+import { mendKeys } from './schemas.ts';
 import { textFromNumber } from './text-from-number.ts';
 
 /** Mends one value that does not fit its attribute, or returns undefined when it has nothing to mend. */
@@ -23,6 +24,7 @@ export interface ValueRepair {
 /** In this order: JSON in a text must be read before the text is taken for an id. */
 const valueRepairs: readonly ValueRepair[] = [
   jsonInString,
+  displayFromDisplayName,
   singleFromArray,
   managerFromText,
   elementFromText,
@@ -35,15 +37,15 @@ const depthMax = 4;
 
 /** Mends a resource, or the value of a path-less operation: every attribute by its type. */
 export function mendResource(resourceType: ResourceType, body: ScimObject, repairs: Repair[]): ScimObject {
-  return mapObject(body, (name, value) => {
+  const placed = mendBareNames(resourceType, mendKeys(resourceType, body, repairs), repairs);
+  return mapObject(placed, (name, value) => {
     const extension = findExtension(resourceType, name);
     if (extension !== undefined && isObject(value)) {
       return mapObject(value, (inner, innerValue) =>
         mendNamed(findAttribute(resourceType, inner, name), innerValue, repairs),
       );
     }
-    const attribute = findAttribute(resourceType, name) ?? findBareExtensionAttribute(resourceType, name);
-    return mendNamed(attribute, value, repairs);
+    return mendNamed(findAttribute(resourceType, name), value, repairs);
   });
 }
 
@@ -71,27 +73,33 @@ export function mendValue(
     mended = result;
   }
   if (isArray(mended)) return mended.map((element) => mendElement(attribute, element, repairs, depth));
-  return mendElement(attribute, mended, repairs, depth);
+  return mendParts(attribute, mended, repairs, depth);
 }
 
+/** Elements of a list were not seen by the repairs of the list itself. */
 function mendElement(
   attribute: AttributeDefinition,
   value: ScimValue,
   repairs: Repair[],
   depth: number,
 ): ScimValue {
-  if (!isObject(value)) {
-    // Elements of a list were not seen by the repairs of the list itself.
-    return attribute.multiValued && depth === 0 ? mendText(attribute, value, repairs) : value;
-  }
+  const element = { ...attribute, multiValued: false };
+  return attribute.multiValued && depth === 0 && !isArray(value)
+    ? mendValue(element, value, repairs, 1)
+    : value;
+}
+
+function mendParts(
+  attribute: AttributeDefinition,
+  value: ScimValue,
+  repairs: Repair[],
+  depth: number,
+): ScimValue {
+  if (!isObject(value)) return value;
   return mapObject(value, (name, inner) => {
     const child = findChild(attribute, name);
     return child === undefined ? inner : mendValue(child, inner, repairs, depth + 1);
   });
-}
-
-function mendText(attribute: AttributeDefinition, value: ScimValue, repairs: Repair[]): ScimValue {
-  return mendValue({ ...attribute, multiValued: false }, value, repairs, 1);
 }
 
 function mapObject(object: ScimObject, change: (name: string, value: ScimValue) => ScimValue): ScimObject {
