@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
-import { additionalFieldsUrn, enterpriseUserUrn } from '../resource/schema.ts';
+import { additionalFieldsUrn, defaultUserType, enterpriseUserUrn } from '../resource/schema.ts';
 import { equalResources, equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
@@ -67,7 +67,7 @@ export async function saveUsers(
   context: DirectoryContext,
   changes: readonly UserChange[],
 ): Promise<SavedUser[]> {
-  const placed = await place(tx, await draft(tx, context, changes));
+  const placed = await place(tx, await draft(tx, context, changes.map(withUserType)));
   const written = placed.filter((user) => user.outcome !== 'unchanged');
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
@@ -82,6 +82,11 @@ export async function saveUsers(
   await appendJournal(tx, context, written.map(toJournal));
   await settlePending(tx, context, written);
   return placed.map(({ id, outcome }) => ({ id, outcome }));
+}
+
+/** Stored, so that filters find it: someone of whom nothing is said is of the default type. */
+function withUserType(change: UserChange): UserChange {
+  return { ...change, next: { userType: defaultUserType, ...change.next } };
 }
 
 async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]): Promise<Draft[]> {

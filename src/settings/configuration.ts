@@ -23,6 +23,7 @@ import {
   readSettings,
   writeSetting,
 } from './settings-store.ts';
+import { userTypesOf } from './user-types.ts';
 
 export interface AdditionalField {
   readonly id: string;
@@ -159,7 +160,10 @@ async function load(database: Database, version: string): Promise<Configuration>
   return {
     version,
     settings,
-    userType: buildResourceType('User', { additionalFields: additionalFieldsSchema(fields) }),
+    userType: buildResourceType('User', {
+      additionalFields: additionalFieldsSchema(fields),
+      userTypes: userTypesOf(settings.userTypes),
+    }),
     groupType: buildResourceType('Group'),
     fieldPatterns,
     personas: await listPersonas(database.read),

@@ -3,6 +3,8 @@
 // Settings of one source live with the source, in sources/.
 
 import { DomainError } from '../errors.ts';
+import { standardUserTypes } from '../resource/schema.ts';
+import { furtherUserTypes } from './user-types.ts';
 
 interface NumberSetting {
   readonly type: 'number';
@@ -17,6 +19,8 @@ interface TextSetting {
   readonly default: string;
   readonly lengthMax: number;
   readonly summary: string;
+  /** The form in which a value is stored; throws `invalidValue` for one that cannot be. */
+  readonly check?: (text: string) => string;
 }
 
 const number = (value: number, min: number, max: number, summary: string): NumberSetting => ({
@@ -33,6 +37,13 @@ export const settingDefinitions = {
     default: '',
     lengthMax: 4_096,
     summary: 'Regular expression (PCRE2) that a new password must match; empty for none',
+  },
+  userTypes: {
+    type: 'text',
+    default: '',
+    lengthMax: 4_096,
+    summary: `User types besides ${standardUserTypes.join(', ')}, with commas between them`,
+    check: (text) => furtherUserTypes(text).join(', '),
   },
   countDefault: number(100, 1, 1_000, 'Resources in a page when the client names no count'),
   countMax: number(1_000, 1, 10_000, 'Most resources in a page'),
@@ -74,7 +85,7 @@ export function checkSetting(name: SettingName, text: string): string {
 }
 
 function checkText(name: SettingName, text: string, definition: TextSetting): string {
-  if (text.length <= definition.lengthMax) return text;
+  if (text.length <= definition.lengthMax) return definition.check?.(text) ?? text;
   throw new DomainError(
     'invalidValue',
     `The setting ${name} takes at most ${definition.lengthMax} characters.`,

@@ -262,7 +262,7 @@ describe('attributes and excludedAttributes', () => {
     expect(await keys('attributes=title')).toEqual(['id', 'schemas', 'title']);
     expect(await keys('attributes=NAME.givenname')).toEqual(['id', 'name', 'schemas']);
     const without = await keys('excludedAttributes=title,name,id,schemas,meta');
-    expect(without).toEqual(['active', 'id', 'schemas', 'userName']);
+    expect(without).toEqual(['active', 'id', 'schemas', 'userName', 'userType']);
     const listed = (await app.call('GET', '/Users?attributes=userName')).body.Resources[0];
     expect(Object.keys(listed).toSorted()).toEqual(['id', 'schemas', 'userName']);
     const posted = await app.call('POST', '/Users?attributes=userName', { userName: 'bob', title: 'x' });

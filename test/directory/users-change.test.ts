@@ -16,7 +16,13 @@ describe.each(dialects())('PUT /Users/{id} on %s', (dialect) => {
     const { body, status } = await app.call('PUT', '/Users/1', { schemas: [userUrn], userName: 'ann' });
     expect(status).toBe(200);
     const { meta, ...rest } = body;
-    expect(rest).toEqual({ schemas: [userUrn], id: '1', userName: 'ann', active: false });
+    expect(rest).toEqual({
+      schemas: [userUrn],
+      id: '1',
+      userName: 'ann',
+      userType: 'Intranet User',
+      active: false,
+    });
     expect(meta.version).toBe('W/"2"');
     expect((await app.find('/Users', 'emails.value eq "ann@x.org"')).body.totalResults).toBe(0);
     expect((await app.find('/Users', 'externalId eq "e1"')).body.totalResults).toBe(0);

@@ -431,7 +431,7 @@ describe('options', () => {
     const anna = await house.person('anna');
     expect(anna.groups).toEqual([]);
     expect(Object.keys(anna.resource).toSorted()).toEqual(
-      ['active', 'externalId', platformUserUrn, 'userName'].toSorted(),
+      ['active', 'externalId', platformUserUrn, 'userName', 'userType'].toSorted(),
     );
     expect(await house.database.read.selectFrom('group_').selectAll().execute()).toEqual([]);
   });
