@@ -192,14 +192,8 @@ function isUnder(path: string, base: string): boolean {
 
 /** The path as it came, for nothing but the form of a refusal. */
 function rawPath(url: string): string {
-  const start = url.indexOf('/', url.indexOf('//') + 2);
-  return start === -1
-    ? '/'
-    : `/${url
-        .slice(start)
-        .split(/[/?#]+/)
-        .filter(Boolean)
-        .join('/')}`;
+  const [, path = ''] = /^[^/]*\/\/[^/?#]*([^?#]*)/.exec(url) ?? [];
+  return `/${path.split('/').filter(Boolean).join('/')}`;
 }
 
 /** A proxy on this machine that is not known as one hides TLS; the public URL under its own host tells of it. */
