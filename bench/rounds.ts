@@ -71,37 +71,33 @@ export class Rounds {
     const requests = side.client.prepare(made);
     const onCreated = phase.onCreated;
     const options = onCreated && { onAnswer: ({ body }: { body: string }) => onCreated(side, readId(body)) };
-    const send = (batch: readonly Buffer[]) => side.client.run(batch, options);
+    const send = (from: number, to: number) => side.client.run(requests.slice(from, to), options);
+    const all = requests.length;
     const { cpuMicros, ms, value } = await withCpu(side.pid, () =>
-      side.isSlow ? sendInTime(requests, send) : sendAll(requests, send),
+      side.isSlow ? sendInTime(all, send) : send(0, all).then(() => all),
     );
     await phase.finish?.(side);
     return { cpuMicros: cpuMicros / value, perSecond: (value / ms) * 1_000 };
   }
 }
 
-type Send = (requests: readonly Buffer[]) => Promise<void>;
-
-async function sendAll(requests: readonly Buffer[], send: Send): Promise<number> {
-  await send(requests);
-  return requests.length;
-}
-
 const turnMsMax = 1_500;
 const firstBatch = 4;
 
-/** Batch after batch, each twice as large, until the time is over: some servers take half a second for a page. */
-async function sendInTime(requests: readonly Buffer[], send: Send): Promise<number> {
+/**
+ * Has `send` send up to `most` requests, in batches of which each is twice as large, until the time is over: some pages
+ * take half a second. `send` gets the range of a batch. Resolves with how many there were.
+ */
+export async function sendInTime(
+  most: number,
+  send: (from: number, to: number) => Promise<void>,
+): Promise<number> {
   const startedMs = performance.now();
   let sent = 0;
-  for (
-    let size = firstBatch;
-    sent < requests.length && performance.now() - startedMs < turnMsMax;
-    size *= 2
-  ) {
-    const batch = requests.slice(sent, sent + size);
-    await send(batch);
-    sent += batch.length;
+  for (let size = firstBatch; sent < most && performance.now() - startedMs < turnMsMax; size *= 2) {
+    const to = Math.min(sent + size, most);
+    await send(sent, to);
+    sent = to;
   }
   return sent;
 }

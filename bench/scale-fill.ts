@@ -51,7 +51,6 @@ const noteName = 'filled.json';
 /** A folder at `home` with that many people, filled now or copied from where it was kept. */
 export async function filledFolder(options: FillOptions): Promise<FilledFolder> {
   const { home, people, keep, say } = options;
-  const form = formOfTables();
   const kept = keep === undefined ? undefined : join(keep, String(people));
   const known = kept === undefined ? undefined : readNote(kept);
   const teams = Math.floor(people / peoplePerTeam);
@@ -68,7 +67,9 @@ export async function filledFolder(options: FillOptions): Promise<FilledFolder> 
   return { home, token, people, teams, fillSeconds, mib: sizeMib(home) };
 }
 
-/** A kept folder serves as long as the tables and this file are the same. */
+/** A kept folder serves as long as the tables and this file are the same; read now, for the sources may change meanwhile. */
+const form = formOfTables();
+
 function formOfTables(): string {
   const migrations = join(import.meta.dir, '..', 'src', 'storage', 'migrations');
   const hash = createHash('sha256');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { LoadClient, type LoadRequest } from './load.ts';
 import { type Memory, median, memoryOf, withCpu } from './measure.ts';
 import type { BenchContext } from './options.ts';
+import { sendInTime } from './rounds.ts';
 import { type FilledFolder, filledFolder } from './scale-fill.ts';
 import { type GroupFigures, measureGroups } from './scale-groups.ts';
 import { nextCursor, type ScalePhase, type ScaleSide, scalePhases } from './scale-phases.ts';
@@ -36,9 +37,6 @@ export interface ScaleResult {
 export const scaleSizesDefault = [1_000, 100_000, 1_000_000];
 const sizesQuick = [1_000, 5_000];
 const connections = 16;
-/** A turn is over after this, so that what is slow at a million does not take all day. */
-const turnMsMax = 1_500;
-const slicesOfTurn = 10;
 const warmUpRequests = 100;
 const quickShare = 0.1;
 
@@ -151,23 +149,19 @@ class Turns {
   }
 
   /** Up to `most` requests, as many as there is time for; resolves with how many there were. */
-  async #send(side: ScaleSide, phase: ScalePhase, most: number): Promise<number> {
-    const startedMs = performance.now();
+  #send(side: ScaleSide, phase: ScalePhase, most: number): Promise<number> {
     const { onAnswer } = phase;
-    const slice = onAnswer === undefined ? Math.ceil(most / slicesOfTurn) : 1;
-    const client = onAnswer === undefined ? side.many : side.one;
-    let sent = 0;
-    while (sent < most && performance.now() - startedMs < turnMsMax) {
-      const requests = Array.from({ length: Math.min(slice, most - sent) }, () =>
-        phase.make(side, this.#sent++),
+    if (onAnswer === undefined) {
+      return sendInTime(most, (from, to) =>
+        side.many.send(Array.from({ length: to - from }, () => phase.make(side, this.#sent++))),
       );
-      await client.send(
-        requests,
-        onAnswer === undefined ? {} : { onAnswer: ({ body }) => onAnswer(side, body) },
-      );
-      sent += requests.length;
     }
-    return sent;
+    return sendInTime(most, async (from, to) => {
+      for (let i = from; i < to; i += 1) {
+        const request = phase.make(side, this.#sent++);
+        await side.one.send([request], { onAnswer: ({ body }) => onAnswer(side, body) });
+      }
+    });
   }
 
   #cost(side: ScaleSide, phase: ScalePhase): number | string {
