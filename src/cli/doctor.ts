@@ -1,5 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import type { Config } from '../config/options.ts';
+import { findMiscounts } from '../directory/list-store.ts';
 import { openSecretBox } from '../security/secret-key.ts';
 import { Sources } from '../sources/sources.ts';
 import type { Database } from '../storage/database.ts';
@@ -96,7 +97,22 @@ async function examineContents(database: Database, folder: DataFolder): Promise<
   if (!(await isUpToDate(database))) {
     return [failed('tables', 'They are not those of this release; run "rollcall migrate".')];
   }
-  return [passed('tables', 'they are those of this release'), await checkKey(database, folder)];
+  return [
+    passed('tables', 'they are those of this release'),
+    await checkCounts(database),
+    await checkKey(database, folder),
+  ];
+}
+
+/** Lists take their length from counts that the database keeps beside the people and groups. */
+async function checkCounts(database: Database): Promise<Check> {
+  const miscounts = await findMiscounts(database.read);
+  if (miscounts.length === 0) return passed('counts', 'lists are as long as they say');
+  const blocks = miscounts.map(({ resourceType, block }) => `${resourceType} ${block}`);
+  return failed(
+    'counts',
+    `The counts of ${blocks.slice(0, 5).join(', ')} are not what is there; restore a backup.`,
+  );
 }
 
 /** The key fits when it opens a token that was sealed under it. */

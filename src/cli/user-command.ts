@@ -39,7 +39,7 @@ async function find(call: Call): Promise<Answer> {
   const { openForCommand } = await import('./services.ts');
   await using services = await openForCommand(call.config);
   const configuration = await services.configurations.current();
-  const { totalResults, resources } = await query(services, configuration, text);
+  const { resources, totalResults = resources.length } = await query(services, configuration, text);
   const rows = resources.map((user) => [
     String(user.id),
     user.state,

@@ -1,13 +1,15 @@
-import { findGroupFilterSql } from './filter-sql.ts';
-import { countGroups, type Group, pageOfGroupIds, selectGroups } from './group-store.ts';
+import { findGroupFilterSql, groupFilterSql, groupSortKey } from './filter-sql.ts';
+import { type Group, selectGroups } from './group-store.ts';
+import { groupList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
 import { groupView } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 
 export const groupListing: Listing<Group> = {
-  filterSql: findGroupFilterSql,
-  count: countGroups,
-  pageOfIds: pageOfGroupIds,
+  list: groupList,
+  filterSql: groupFilterSql,
+  findFilterSql: findGroupFilterSql,
+  sortKey: groupSortKey,
   select: selectGroups,
   view: (group) => groupView(group, undefined, () => ''),
   async findDirectly(db, context, filter) {

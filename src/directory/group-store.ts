@@ -5,7 +5,6 @@ import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { GroupTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
-import type { RowSlice, Rows } from './query.ts';
 import { laterModified } from './touch-store.ts';
 
 export const defaultGroupType = 'security group';
@@ -174,28 +173,4 @@ const selectByNameKeys = statement<{ keys: string }, GroupHit>((db, place) =>
 /** Existing groups of any type with one of these names. */
 export async function findGroupsByNameKeys(db: Reader, keys: readonly string[]): Promise<GroupHit[]> {
   return keys.length === 0 ? [] : selectByNameKeys(db, { keys: JSON.stringify(keys) });
-}
-
-function existingGroups(db: Reader, { condition, owner }: Rows) {
-  return db
-    .selectFrom('group_')
-    .where(isExisting)
-    .$if(owner !== undefined, (groups) => groups.where('group_.owner_source_id', '=', owner ?? null))
-    .$if(condition !== undefined, (groups) => groups.where(condition ?? sql<SqlBool>`true`));
-}
-
-export async function countGroups(db: Reader, rows: Rows): Promise<number> {
-  const row = await existingGroups(db, rows)
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
-
-export async function pageOfGroupIds(db: Reader, { first, count, ...rows }: RowSlice): Promise<number[]> {
-  const page = existingGroups(db, rows).select('group_.id').orderBy('group_.id');
-  const found = await page
-    .limit(count)
-    .offset(first - 1)
-    .execute();
-  return found.map((row) => row.id);
 }

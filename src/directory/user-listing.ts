@@ -1,17 +1,19 @@
 import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
-import { findUserFilterSql } from './filter-sql.ts';
+import { findUserFilterSql, userFilterSql, userSortKey } from './filter-sql.ts';
+import { userList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
 import { userView, withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 import type { User } from './user.ts';
-import { countUsers, findLiveUsers, findUsersByNameKeys, pageOfUserIds, selectUsers } from './user-store.ts';
+import { findLiveUsers, findUsersByNameKeys, selectUsers } from './user-store.ts';
 
 export const userListing: Listing<User> = {
-  filterSql: findUserFilterSql,
-  count: countUsers,
-  pageOfIds: pageOfUserIds,
-  select: selectUsers,
+  list: userList,
+  filterSql: userFilterSql,
+  findFilterSql: findUserFilterSql,
+  sortKey: userSortKey,
+  select: selectLiveUsers,
   view: (user, context) => userView(user, context.configuration.personas, () => ''),
   async findDirectly(db, context, filter) {
     const userName = equalTo(filter, 'userName');
@@ -22,12 +24,17 @@ export const userListing: Listing<User> = {
   },
 };
 
+/** One that was archived since its id was found is not shown. */
+async function selectLiveUsers(db: Reader, ids: readonly number[], sourceId: number | null): Promise<User[]> {
+  return (await selectUsers(db, ids, sourceId)).filter((user) => user.state !== 'archived');
+}
+
 /** The list as the source of `context` may see it; a filter finds out no more than the list shows. */
 export function userListingFor(context: DirectoryContext): Listing<User> {
   if (context.scope === 'all') return userListing;
   return {
     ...userListing,
-    select: async (db, ids, sourceId) => asSeenBy(db, context, await selectUsers(db, ids, sourceId)),
+    select: async (db, ids, sourceId) => asSeenBy(db, context, await selectLiveUsers(db, ids, sourceId)),
   };
 }
 

@@ -8,7 +8,6 @@ import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { UserTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import { noUnits, type Units, type UnitType, unitTypes } from './organisation.ts';
-import type { RowSlice, Rows } from './query.ts';
 import { laterModified } from './touch-store.ts';
 import {
   emailKeys,
@@ -384,28 +383,4 @@ export async function markArchived(tx: Tx, { id, now }: { id: number; now: strin
     }))
     .where('id', '=', id)
     .execute();
-}
-
-function liveUsers(db: Reader, { condition, owner }: Rows) {
-  return db
-    .selectFrom('user')
-    .where(isLive)
-    .$if(owner !== undefined, (users) => users.where('user.owner_source_id', '=', owner ?? null))
-    .$if(condition !== undefined, (users) => users.where(condition ?? isLive));
-}
-
-export async function countUsers(db: Reader, rows: Rows): Promise<number> {
-  const row = await liveUsers(db, rows)
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
-
-export async function pageOfUserIds(db: Reader, { first, count, ...rows }: RowSlice): Promise<number[]> {
-  const page = liveUsers(db, rows).select('user.id').orderBy('user.id');
-  const found = await page
-    .limit(count)
-    .offset(first - 1)
-    .execute();
-  return found.map((row) => row.id);
 }

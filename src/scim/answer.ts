@@ -71,21 +71,25 @@ export function shown(resourceType: ResourceType, view: ScimObject, projection: 
   return projection.apply(withSchemas(resourceType, view));
 }
 
-/** RFC 7644 §3.4.2. */
-export function list(
-  request: Request,
-  page: {
-    readonly totalResults: number;
-    readonly startIndex: number;
-    readonly resources: readonly ScimObject[];
-  },
-): Response {
-  const { totalResults, startIndex, resources } = page;
+/** A page as it is answered. */
+export interface AnsweredPage {
+  /** Left out where it is not known (RFC 9865 §2.2). */
+  readonly totalResults: number | undefined;
+  /** Undefined where a cursor is followed. */
+  readonly startIndex: number | undefined;
+  readonly nextCursor?: string | undefined;
+  readonly resources: readonly ScimObject[];
+}
+
+/** RFC 7644 §3.4.2, RFC 9865 §2.2. */
+export function list(request: Request, page: AnsweredPage): Response {
+  const { totalResults, startIndex, nextCursor, resources } = page;
   const body = {
     schemas: [listResponseUrn],
     totalResults,
     startIndex,
     itemsPerPage: resources.length,
+    nextCursor,
     Resources: resources,
   };
   return json(request, body);

@@ -47,6 +47,12 @@ export const settingDefinitions = {
   },
   countDefault: number(100, 1, 1_000, 'Resources in a page when the client names no count'),
   countMax: number(1_000, 1, 10_000, 'Most resources in a page'),
+  filterRowsMax: number(
+    2_000_000,
+    1_000,
+    1_000_000_000,
+    'Resources that one query may look at when no index leads to what it asks for',
+  ),
   scimBodyBytesMax: number(2 * 1024 * 1024, 1024, 64 * 1024 * 1024, 'Largest SCIM request body, bytes'),
   documentBytesMax: number(
     256 * 1024 * 1024,

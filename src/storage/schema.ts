@@ -74,6 +74,13 @@ export interface SourceLinkTable {
   digest: string | null;
 }
 
+/** How many resources are there among those whose id shifted right by 11 bits is `block`; triggers keep it. */
+export interface ResourceBlockTable {
+  resource_type: ResourceTypeName;
+  block: number;
+  live: number;
+}
+
 export interface GroupTable {
   id: number;
   state: 'existing' | 'deleted';
@@ -260,6 +267,7 @@ export interface Tables {
   source_link: SourceLinkTable;
   group_: GroupTable;
   membership: MembershipTable;
+  resource_block: ResourceBlockTable;
   pending_reference: PendingReferenceTable;
   persona: PersonaTable;
   persona_group: PersonaGroupTable;

@@ -64,6 +64,7 @@ describe('rollcall doctor', () => {
       'free space',
       'database',
       'tables',
+      'counts',
       'key',
       'service',
     ]);
@@ -80,6 +81,7 @@ describe('rollcall doctor', () => {
       (data) => writeFileSync(join(data, 'rollcall.db'), 'x'.repeat(8_192)),
       ['database'],
     ],
+    ['a list that says another length', (data) => miscount(join(data, 'rollcall.db')), ['counts']],
     ['a missing folder', (data) => rmSync(data, { recursive: true }), ['data folder']],
   ];
   test.each(damages)('finds %s, and changes nothing', async (_what, damage, found) => {
@@ -94,6 +96,11 @@ describe('rollcall doctor', () => {
     expect(after.filter((name) => !/\.db-(wal|shm)$/.test(name)).toSorted()).toEqual(before);
   });
 });
+
+function miscount(path: string): void {
+  using database = new Sqlite(path);
+  database.run("insert into resource_block (resource_type, block, live) values ('User', 0, 7)");
+}
 
 describe('rollcall backup and restore', () => {
   test('bring back what there was, and keep what was replaced', async () => {

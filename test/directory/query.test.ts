@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { findUserFilterSql } from '../../src/directory/filter-sql.ts';
+import { userList } from '../../src/directory/list-store.ts';
 import { userListing } from '../../src/directory/user-listing.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
 import { evaluateFilter } from '../../src/resource/filter-evaluate.ts';
@@ -129,8 +130,11 @@ describe.each(engines)('filters on %s', (dialect) => {
       const condition = findUserFilterSql(filter, { dialect, sourceId: 1, base: '' });
       if (condition === undefined) continue;
       compiled += 1;
-      const rows = { condition, owner: undefined, first: 1, count: 100 };
-      const inSql = await userListing.pageOfIds(read, rows);
+      const inSql = await userList.ids(
+        read,
+        { condition, owner: undefined },
+        { from: 1, skip: 0, count: 100 },
+      );
       const inMemory = views.filter((view) => evaluateFilter(filter, view)).map((view) => Number(view.id));
       if (JSON.stringify(inSql) !== JSON.stringify(inMemory)) differing.push({ text, inSql, inMemory });
     }

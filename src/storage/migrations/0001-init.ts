@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
+import { countLiveResources } from './live-counts.ts';
 
 type Db = Kysely<unknown>;
 
@@ -11,6 +12,7 @@ export async function up(db: Db, dialect: Dialect): Promise<void> {
   await createImports(make);
   await createAccounts(make);
   await createIndexes(db);
+  await countLiveResources(db, dialect);
   await db
     .insertInto('sequence' as never)
     .values([
@@ -127,6 +129,11 @@ async function createDirectory({ integer, table, numbered }: Make): Promise<void
       .addColumn('user_id', integer, references('user.id'))
       .addColumn('primary_type', 'text')
       .addPrimaryKeyConstraint('membership_pk', ['group_id', 'user_id']),
+    table('resource_block')
+      .addColumn('resource_type', 'text', required)
+      .addColumn('block', integer, required)
+      .addColumn('live', integer, required)
+      .addPrimaryKeyConstraint('resource_block_pk', ['resource_type', 'block']),
     numbered('pending_reference')
       .addColumn('source_id', integer, references('source.id'))
       .addColumn('kind', 'text', required)
@@ -265,12 +272,12 @@ async function createIndexes(db: Db): Promise<void> {
     ['user_family_name', 'user', ['family_name_key']],
     ['user_employee_number', 'user', ['employee_number_key']],
     ['user_manager', 'user', ['manager_id']],
-    ['user_owner', 'user', ['owner_source_id', 'state']],
+    ['user_owner', 'user', ['owner_source_id', 'id', 'state']],
     ['user_modified', 'user', ['modified']],
-    ['user_live', 'user', ['state', 'id']],
     ['user_email_value', 'user_email', ['value_key', 'user_id']],
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
     ['group_name', 'group_', ['display_name_key']],
+    ['group_owner', 'group_', ['owner_source_id', 'id', 'state']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
     ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
     ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],
@@ -282,4 +289,7 @@ async function createIndexes(db: Db): Promise<void> {
     ['import_plan_resource', 'import_plan', ['run_id', 'kind', 'resource_id']],
   ];
   for (const [name, table, columns] of plain) await index(name).on(table).columns(columns).execute();
+  // What lists of everything walk: narrow, in the order of ids, and with none of those that have gone.
+  await index('user_live').on('user').columns(['id']).where(live).execute();
+  await index('group_live').on('group_').columns(['id']).where(existing).execute();
 }
