@@ -21,6 +21,11 @@ export function registerRun(program: Command, exit: Exit): void {
   answering(ofRun(group, 'cancel', 'end a run that is not over; what it has done stays'), exit, {
     action: cancel,
   });
+  answering(
+    ofRun(group, 're-enable', 'make everyone active again whom the run disabled, and nobody since'),
+    exit,
+    { action: reEnable },
+  );
 }
 
 function ofRun(group: Command, command: string, description: string): Command {
@@ -92,6 +97,17 @@ function cancel(call: Call): Promise<Answer> {
     const { value } = await describe(runs, cancelled);
     const stays = cancelled.message === undefined ? 'nothing has been changed' : 'what it has done stays';
     return { value, text: `Run ${cancelled.id} is cancelled; ${stays}.` };
+  });
+}
+
+function reEnable(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const importId = idOf(call);
+    const done = await runs.reEnable(importId);
+    const people = done.enabled === 1 ? '1 person is' : `${done.enabled} people are`;
+    const left =
+      done.left === 0 ? '' : ` As they were: ${done.left} (active already, archived, or disabled otherwise).`;
+    return { value: { importId, ...done }, text: `${people} active again.${left}` };
   });
 }
 

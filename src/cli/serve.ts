@@ -100,7 +100,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
       selfCommand: selfCommand(),
       onQueued: () => supervisor.wake(),
     }),
-    runs: new ImportRuns({ database, documents, clock }),
+    runs: new ImportRuns({ database, documents, configurations, clock }),
     hosts: config,
     metricsFrom: config.metricsFrom,
     version,

@@ -288,6 +288,24 @@ export async function listWritten(db: Reader, runId: number, after: number, limi
     .execute();
 }
 
+/** The users whom the run was to disable, in pages by `seq`. */
+export async function listDisabled(
+  db: Reader,
+  runId: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
+) {
+  return db
+    .selectFrom('import_plan')
+    .select(['seq', 'resource_id'])
+    .where('run_id', '=', runId)
+    .where('kind', 'in', ['user', 'absent'])
+    .where('action', '=', 'disable')
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
 export interface Tally {
   readonly kind: string;
   readonly action: string;

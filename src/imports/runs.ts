@@ -1,6 +1,7 @@
 import type { DocumentStore } from '../archive/archive.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
+import type { Configurations } from '../settings/configuration.ts';
 import type { Database, Tx } from '../storage/database.ts';
 import { settled, tidySettled } from './finish.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type RunStatus,
 } from './imports.ts';
 import { listIssues } from './issue-store.ts';
+import { type ReEnabled, reEnable } from './re-enable.ts';
 import {
   findLatestEffectiveRun,
   findRun,
@@ -26,6 +28,7 @@ import { startApplying } from './start-applying.ts';
 export interface ImportRunsParts {
   readonly database: Database;
   readonly documents: DocumentStore;
+  readonly configurations: Configurations;
   readonly clock: Clock;
 }
 
@@ -135,6 +138,11 @@ export class ImportRuns {
     });
     await tidySettled(this.#parts);
     return this.get(id);
+  }
+
+  /** Makes everyone active again whom the run disabled; see `reEnable`. */
+  reEnable(id: number): Promise<ReEnabled> {
+    return reEnable(this.#parts, id);
   }
 
   /** Resolves with the run once it is over or awaits approval, and tells `onProgress` of it until then. */

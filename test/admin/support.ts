@@ -16,6 +16,7 @@ import { Invitations } from '../../src/security/invitations.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
 import { secretBox } from '../../src/security/secret-key.ts';
 import { Sessions } from '../../src/security/sessions.ts';
+import { Configurations } from '../../src/settings/configuration.ts';
 import { Sources } from '../../src/sources/sources.ts';
 import type { Database, Dialect } from '../../src/storage/database.ts';
 import { type Answer, type Json, TestApp, type TestClock, testClock } from '../support/app.ts';
@@ -72,7 +73,9 @@ export class AdminApp implements AsyncDisposable {
     const passwords = new PasswordHasher();
     const elapsedMs = () => clock().getTime();
     const accounts = new Accounts({ database, clock, passwords, invitations, sessions, elapsedMs });
-    const runs = new ImportRuns({ database, documents: new DocumentStore(this.#folder), clock });
+    const documents = new DocumentStore(this.#folder);
+    const configurations = new Configurations(database);
+    const runs = new ImportRuns({ database, documents, configurations, clock });
     const parts = { accounts, invitations, sessions, sources, runs, log };
     const apiUrlSuffix = ({ kind, id }: { kind: string; id: number }) => `/of/${kind}/${id}`;
     return [...adminSurfaces({ ...parts, apiUrlSuffix }), consoleSurface(consoleFiles)];

@@ -72,6 +72,17 @@ describe('rollcall run', () => {
     expect((await place.json('user', 'show', '30')).state).toBe('active');
   });
 
+  test('re-enable makes everyone active again whom a run disabled', async () => {
+    using place = await withHeldRun();
+    await place.run('run', 'approve', '2');
+    await place.json('import', await write(place, 6), '--source', 'HR');
+    const { stdout } = await place.run('run', 're-enable', '2');
+    expect(stdout).toBe(
+      '24 people are active again. As they were: 1 (active already, archived, or disabled otherwise).\n',
+    );
+    expect((await place.json('user', 'show', '30')).state).toBe('active');
+  });
+
   test('cancel ends a run that is not over', async () => {
     using place = await withHeldRun();
     expect(await place.json('run', 'cancel', '2')).toMatchObject({ importId: 2, status: 'cancelled' });

@@ -57,7 +57,7 @@ export class ImportHouse implements AsyncDisposable {
     this.configurations = new Configurations(database);
     this.documents = new DocumentStore(this.folder);
     this.intake = new Intake({ ...this, clock: this.clock, selfCommand });
-    this.runs = new ImportRuns({ database, documents: this.documents, clock: this.clock });
+    this.runs = new ImportRuns({ ...this, database, clock: this.clock });
   }
 
   get secretBox() {
