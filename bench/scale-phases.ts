@@ -21,6 +21,8 @@ export interface ScalePhase {
   readonly requests: number;
   /** Request `i`, which no other turn has sent. */
   make(side: ScaleSide, i: number): LoadRequest;
+  /** Asked once instead of `make`, when an answer alone does not show that the server does what is asked. */
+  readonly probe?: { readonly path: string; isDone(body: string): boolean };
   /** Sees an answer; a phase that has this sends one request after the other. */
   onAnswer?(side: ScaleSide, body: string): void;
 }
@@ -52,6 +54,10 @@ export const scalePhases: readonly ScalePhase[] = [
     name: 'page of 100 by cursor',
     requests: 300,
     make: (side) => get(`/Users?cursor=${encodeURIComponent(side.cursor)}&count=${pageCount}`),
+    probe: {
+      path: `/Users?cursor=&count=${pageCount}`,
+      isDone: (body) => nextCursor(body) !== undefined,
+    },
     onAnswer: (side, body) => {
       side.cursor = nextCursor(body) ?? '';
     },
@@ -59,6 +65,7 @@ export const scalePhases: readonly ScalePhase[] = [
   {
     name: 'page sorted by userName',
     requests: 200,
+    probe: { path: '/Users?sortBy=userName&count=20', isDone: isSorted },
     make: (side, i) => get(`/Users?sortBy=userName&startIndex=${anyPage(side, i)}&count=${pageCount}`),
   },
   {
@@ -78,9 +85,16 @@ function find(name: string, filter: (n: number) => string): ScalePhase {
 }
 
 /** Where a list goes on (RFC 9865 §2.1); undefined at its end, and from a server that knows no cursors. */
-export function nextCursor(body: string): string | undefined {
+function nextCursor(body: string): string | undefined {
   const { nextCursor: next } = JSON.parse(body) as { nextCursor?: unknown };
   return typeof next === 'string' ? next : undefined;
+}
+
+/** By their numbers, User.10 follows User.9; by their names it comes first. */
+function isSorted(body: string): boolean {
+  const { Resources: people = [] } = JSON.parse(body) as { Resources?: { userName: string }[] };
+  const names = people.map(({ userName: name }) => name.toLowerCase());
+  return names.length > 0 && names.every((name, i) => i === 0 || (names[i - 1] ?? '') <= name);
 }
 
 /** A person in an order that no cache foresees, the same in every run. */

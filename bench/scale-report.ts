@@ -43,7 +43,7 @@ function costTable({ sizes, connections }: ScaleResult): string {
 
 function cost(value: number | string | undefined): string {
   if (value === undefined) return '–';
-  return typeof value === 'number' ? number(value) : `refused: ${value}`;
+  return typeof value === 'number' ? number(value) : value;
 }
 
 function sizeTable({ sizes }: ScaleResult): string {

@@ -9,7 +9,7 @@ import type { BenchContext } from './options.ts';
 import { sendInTime } from './rounds.ts';
 import { type FilledFolder, filledFolder } from './scale-fill.ts';
 import { type GroupFigures, measureGroups } from './scale-groups.ts';
-import { nextCursor, type ScalePhase, type ScaleSide, scalePhases } from './scale-phases.ts';
+import { type ScalePhase, type ScaleSide, scalePhases } from './scale-phases.ts';
 import { measureScan, type ScanFigures } from './scale-scan.ts';
 import { type Server, startProduct } from './server.ts';
 
@@ -134,7 +134,7 @@ class Turns {
   async #warmUp(side: ScaleSide): Promise<void> {
     this.#context.say(`scale: warming up ${side.people} people`);
     for (const phase of scalePhases) {
-      const refusal = await refusalOf(side, phase.make(side, this.#sent++), phase);
+      const refusal = await refusalOf(side, phase, phase.make(side, this.#sent++));
       if (refusal === undefined) await this.#send(side, phase, warmUpRequests);
       else this.#refusals.set(keyOf(side, phase), refusal);
     }
@@ -174,15 +174,15 @@ function keyOf({ people }: ScaleSide, { name }: ScalePhase): string {
   return `${people} ${name}`;
 }
 
-/** Why the server does not answer such a request; undefined when it does. */
+/** Why the server does not do what the phase asks: a status, or `ignored`; undefined when it does. */
 async function refusalOf(
   { baseUrl, token }: ScaleSide,
+  { probe }: ScalePhase,
   { method, path, body }: LoadRequest,
-  phase: ScalePhase,
 ): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' };
-  const answer = await fetch(baseUrl + path, { method, headers, body: body ?? null });
+  const answer = await fetch(baseUrl + (probe?.path ?? path), { method, headers, body: body ?? null });
   const text = await answer.text();
   if (!answer.ok) return String(answer.status);
-  return phase.onAnswer !== undefined && nextCursor(text) === undefined ? 'none' : undefined;
+  return probe === undefined || probe.isDone(text) ? undefined : 'ignored';
 }
