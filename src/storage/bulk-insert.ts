@@ -1,5 +1,6 @@
 import type { CompiledQuery, Insertable, InsertQueryBuilder, InsertResult, Kysely } from 'kysely';
 import type { Tables } from './schema.ts';
+import { runCompiled } from './statement.ts';
 
 type Row<T extends keyof Tables> = Insertable<Tables[T]>;
 type Insert<T extends keyof Tables> = InsertQueryBuilder<Tables, T, InsertResult>;
@@ -41,7 +42,7 @@ export function bulkInsert<T extends keyof Tables & string>(
           const row = rows[at] as Record<string, unknown> | undefined;
           for (const column of columns) parameters.push(row?.[column]);
         }
-        await db.executeQuery({ ...compiled(db, size), parameters });
+        await runCompiled(db, compiled(db, size), parameters);
       }
     }
   };

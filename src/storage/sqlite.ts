@@ -14,6 +14,7 @@ import { DomainError } from '../errors.ts';
 import { toStorageError } from './constraints.ts';
 import { asTx, type Database, type TakeTurn, type Tx } from './database.ts';
 import type { Tables } from './schema.ts';
+import type { DirectAdapter } from './statement.ts';
 import { type TransactionControl, WriteQueue } from './write-queue.ts';
 
 export interface SqliteOptions {
@@ -200,16 +201,24 @@ function setPragma(sqlite: Sqlite, [name, value, readBack]: Pragma): void {
 }
 
 /** SQLite runs DDL in transactions; Kysely's own adapter says otherwise because other drivers pool connections. */
-class TransactionalSqliteAdapter extends SqliteAdapter {
+class TransactionalSqliteAdapter extends SqliteAdapter implements DirectAdapter {
+  readonly run: DirectAdapter['run'];
+
+  constructor(connection: CachingConnection) {
+    super();
+    this.run = (text, parameters) => connection.run(text, parameters);
+  }
+
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
 function dialectOn(sqlite: Sqlite) {
+  const connection = new CachingConnection(sqlite);
   return {
-    createAdapter: () => new TransactionalSqliteAdapter(),
-    createDriver: () => new SqliteDriver(sqlite),
+    createAdapter: () => new TransactionalSqliteAdapter(connection),
+    createDriver: () => new SqliteDriver(sqlite, connection),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -219,8 +228,11 @@ function dialectOn(sqlite: Sqlite) {
 class SqliteDriver implements Driver {
   readonly #connection: CachingConnection;
 
-  constructor(readonly sqlite: Sqlite) {
-    this.#connection = new CachingConnection(sqlite);
+  constructor(
+    readonly sqlite: Sqlite,
+    connection: CachingConnection,
+  ) {
+    this.#connection = connection;
   }
 
   async init(): Promise<void> {}
@@ -251,20 +263,37 @@ class SqliteDriver implements Driver {
   }
 }
 
+interface Prepared {
+  readonly statement: Statement;
+  readonly hasRows: boolean;
+}
+
+function preparedOn(sqlite: Sqlite, text: string): Prepared {
+  const statement = sqlite.prepare(text);
+  return { statement, hasRows: statement.columnNames.length > 0 };
+}
+
 class CachingConnection implements DatabaseConnection {
   readonly #sqlite: Sqlite;
-  readonly #statements = new Map<string, Statement>();
+  readonly #statements = new Map<string, Prepared>();
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const prepared = this.#prepare(query.sql);
+    const { statement, hasRows } = this.#prepare(query.sql);
     const parameters = query.parameters as SQLQueryBindings[];
-    if (prepared.columnNames.length > 0) return { rows: prepared.all(...parameters) as R[] };
-    const { changes, lastInsertRowid } = prepared.run(...parameters);
+    if (hasRows) return { rows: statement.all(...parameters) as R[] };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  run<R>(text: string, parameters: readonly unknown[]): readonly R[] {
+    const { statement, hasRows } = this.#prepare(text);
+    if (hasRows) return statement.all(...(parameters as SQLQueryBindings[])) as R[];
+    statement.run(...(parameters as SQLQueryBindings[]));
+    return [];
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
@@ -274,13 +303,13 @@ class CachingConnection implements DatabaseConnection {
   }
 
   finalize(): void {
-    for (const prepared of this.#statements.values()) prepared.finalize();
+    for (const { statement } of this.#statements.values()) statement.finalize();
     this.#statements.clear();
   }
 
-  #prepare(text: string): Statement {
+  #prepare(text: string): Prepared {
     let prepared = this.#statements.get(text);
-    if (prepared === undefined) prepared = this.#sqlite.prepare(text);
+    if (prepared === undefined) prepared = preparedOn(this.#sqlite, text);
     else this.#statements.delete(text);
     // Re-inserted at the end: the first key of the map is then the one unused for longest.
     this.#statements.set(text, prepared);
@@ -289,8 +318,8 @@ class CachingConnection implements DatabaseConnection {
   }
 
   #evictOldest(): void {
-    for (const [text, prepared] of this.#statements) {
-      prepared.finalize();
+    for (const [text, { statement }] of this.#statements) {
+      statement.finalize();
       this.#statements.delete(text);
       return;
     }
