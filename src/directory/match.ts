@@ -5,8 +5,8 @@ import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isAdoptable, mayName } from './context.ts';
 import { findGroupsByNameKeys, toGroupParts } from './group-store.ts';
 import { findLinks } from './source-link-store.ts';
-import { matchingEmailKey, toParts } from './user.ts';
-import { findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
+import { matchingEmailKey } from './user.ts';
+import { findMatches } from './user-match-store.ts';
 
 const idsShownMax = 10;
 
@@ -19,18 +19,19 @@ export async function findMatchingUser(
   context: DirectoryContext,
   resource: ScimObject,
 ): Promise<number | undefined> {
-  const { userName, externalId } = toParts(resource);
-  const email = matchingEmailKey(resource);
-  const byName = await findUsersByNameKeys(db, [canonicalKey(userName)]);
-  const links = await linksOf(db, context, 'User', externalId);
-  const byEmail = email === undefined ? [] : await findUsersByEmailKeys(db, [email]);
+  const { userName, externalId } = resource;
+  const hits = await findMatches(db, {
+    name: canonicalKey(String(userName ?? '')),
+    source: context.sourceId,
+    externalId: typeof externalId === 'string' ? externalId : null,
+    email: matchingEmailKey(resource) ?? null,
+  });
+  const decisive = new Map(hits.flatMap(({ by, id }) => (by === 'email' ? [] : [[id, by] as const])));
   // People may share an address, so one that the source may not see is no obstacle, and must not show by being one.
-  const reachable = byEmail.filter((hit) => isAdoptable(context, { ownerSourceId: hit.owner_source_id }));
-  const decisive = new Map([
-    ...byName.map((hit) => [hit.id, 'userName'] as const),
-    ...links.map((hit) => [hit.resource_id, 'externalId'] as const),
-  ]);
-  const shared = reachable.map((hit) => hit.id);
+  const reachable = hits.filter(
+    (hit) => hit.by === 'email' && isAdoptable(context, { ownerSourceId: hit.owner_source_id }),
+  );
+  const shared = [...new Set(reachable.map((hit) => hit.id))];
   if (decisive.size > 1)
     throw several(`userName and externalId match different users${ids(context, decisive.keys())}`);
   const [decided] = decisive.keys();
@@ -55,7 +56,10 @@ export async function findMatchingGroup(
   resource: ScimObject,
 ): Promise<number | undefined> {
   const { displayName, groupType, externalId } = toGroupParts(resource);
-  const [link] = await linksOf(db, context, 'Group', externalId);
+  const [link] =
+    externalId === undefined || context.sourceId === null
+      ? []
+      : await findLinks(db, context.sourceId, 'Group', [externalId]);
   const named = await findGroupsByNameKeys(db, [canonicalKey(displayName)]);
   const sameType = named.find((group) => group.group_type === groupType);
   if (link === undefined) return sameType?.id;
@@ -65,16 +69,6 @@ export async function findMatchingGroup(
     );
   }
   return link.resource_id;
-}
-
-async function linksOf(
-  db: Reader,
-  context: DirectoryContext,
-  type: 'User' | 'Group',
-  externalId: string | undefined,
-) {
-  if (externalId === undefined || context.sourceId === null) return [];
-  return findLinks(db, context.sourceId, type, [externalId]);
 }
 
 function several(what: string): DomainError {

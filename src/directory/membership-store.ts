@@ -138,11 +138,12 @@ export async function makeNobodysPrimary(tx: Tx, groupId: number): Promise<void>
     .execute();
 }
 
+const deleteMembershipsOf = statement<{ user: number }, { group_id: number }>((db, place) =>
+  db.deleteFrom('membership').where('user_id', '=', place('user')).returning('group_id'),
+);
+
+/** Returns the groups that were left. */
 export async function leaveAllGroups(tx: Tx, userId: number): Promise<number[]> {
-  const rows = await tx
-    .deleteFrom('membership')
-    .where('user_id', '=', userId)
-    .returning('group_id')
-    .execute();
+  const rows = await deleteMembershipsOf(tx, { user: userId });
   return rows.map((row) => row.group_id);
 }

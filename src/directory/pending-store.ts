@@ -74,6 +74,23 @@ export async function deletePending(tx: Tx, ids: readonly number[]): Promise<voi
     .execute();
 }
 
+type Waiting = { kind: PendingReference['kind']; resource: number };
+
+const deleteAllOf = statement<Waiting, never>((db, place) =>
+  db
+    .deleteFrom('pending_reference')
+    .where('kind', '=', place('kind'))
+    .where('resource_id', '=', place('resource')),
+);
+
+const deleteSomeOf = statement<Waiting & { references: string }, never>((db, place) =>
+  db
+    .deleteFrom('pending_reference')
+    .where('kind', '=', place('kind'))
+    .where('resource_id', '=', place('resource'))
+    .where('reference', 'in', inTexts(db, place('references'))),
+);
+
 /** What a resource waited for is void once it says something else. */
 export async function deletePendingOf(
   tx: Tx,
@@ -81,12 +98,6 @@ export async function deletePendingOf(
   resourceId: number,
   references?: readonly string[],
 ): Promise<void> {
-  const all = tx
-    .deleteFrom('pending_reference')
-    .where('kind', '=', kind)
-    .where('resource_id', '=', resourceId);
-  await (references === undefined
-    ? all
-    : all.where('reference', 'in', inTexts(tx, JSON.stringify(references)))
-  ).execute();
+  if (references === undefined) await deleteAllOf(tx, { kind, resource: resourceId });
+  else await deleteSomeOf(tx, { kind, resource: resourceId, references: JSON.stringify(references) });
 }

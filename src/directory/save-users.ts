@@ -16,8 +16,8 @@ import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchGroups, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
-import { shownName, toParts, type User, type UserParts } from './user.ts';
-import { insertUsers, replaceEmails, updateUser, userColumns } from './user-store.ts';
+import { shownName, toParts, toResource, type User, type UserParts } from './user.ts';
+import { insertUsers, replaceEmails, selectUsers, updateUser, userColumns } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 /** What a user is to become. */
@@ -60,13 +60,28 @@ type Placed = Draft & { readonly id: number };
 /**
  * The one way in which users are written: rows, email keys, primary units, the source's link and the journal, all in
  * `tx`. Takes a batch because an import brings thousands; SCIM brings one. Throws DomainError for a change that
- * breaks a rule, and the database's own error for one that breaks uniqueness (see `uniquenessError`).
+ * breaks a rule, and the database's own error for one that breaks uniqueness (see `uniqueness.ts`).
  */
 export async function saveUsers(
   tx: Tx,
   context: DirectoryContext,
   changes: readonly UserChange[],
 ): Promise<SavedUser[]> {
+  const { placed } = await writeUsers(tx, context, changes);
+  return placed.map(({ id, outcome }) => ({ id, outcome }));
+}
+
+/** `saveUsers` for one; resolves with the user as it is now, all of it, whatever the source may see. */
+export async function saveUser(tx: Tx, context: DirectoryContext, change: UserChange): Promise<User> {
+  const { placed, isSettling } = await writeUsers(tx, context, [change]);
+  const [user] = placed as [Placed];
+  if (user.outcome === 'unchanged' && user.before !== undefined) return user.before;
+  if (!isSettling && isAloneChanged(user)) return toSavedUser(context, user);
+  const [saved] = await selectUsers(tx, [user.id], context.sourceId);
+  return saved as User;
+}
+
+async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]) {
   const placed = await place(tx, await draft(tx, context, changes.map(withUserType)));
   const written = placed.filter((user) => user.outcome !== 'unchanged');
   await writeRows(tx, context, written);
@@ -78,10 +93,40 @@ export async function saveUsers(
     context.now,
   );
   await writeLinks(tx, context, placed);
-  await writePendingManagers(tx, context, placed);
+  const isAnybodyWaiting = context.sourceId !== null && (await hasPending(tx, context.sourceId));
+  await writePendingManagers(tx, context, placed, isAnybodyWaiting);
   await appendJournal(tx, context, written.map(toJournal));
-  await settlePending(tx, context, written);
-  return placed.map(({ id, outcome }) => ({ id, outcome }));
+  const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
+  if (isSettling) await settlePending(tx, context, written);
+  return { placed, isSettling };
+}
+
+/** Whether nothing that the user shows lies in other rows that have changed with it. */
+function isAloneChanged({ id, before, units, managerId }: Placed): boolean {
+  const held = before?.manager?.id ?? null;
+  return managerId === held && held !== id && unitTypes.every((type) => units[type] === before?.units[type]);
+}
+
+/** What reading the user again would find. */
+function toSavedUser(context: DirectoryContext, { id, before, parts }: Placed): User {
+  const { userName, active, externalId, document } = parts;
+  const stored = { userName, active, document, units: before?.units ?? noUnits, manager: before?.manager };
+  return {
+    id,
+    state: active ? 'active' : 'inactive',
+    ownerSourceId: before?.ownerSourceId ?? context.sourceId,
+    doNotSynchronise: before?.doNotSynchronise ?? false,
+    version: (before?.version ?? 0) + 1,
+    created: before?.created ?? context.now,
+    modified: laterOf(context.now, before?.modified ?? context.now),
+    resource: toResource({
+      ...stored,
+      externalId: context.sourceId === null ? null : (externalId ?? null),
+    }),
+    groups: before?.groups ?? [],
+    units: stored.units,
+    manager: stored.manager,
+  };
 }
 
 /** Stored, so that filters find it: someone of whom nothing is said is of the default type. */
@@ -299,9 +344,9 @@ async function writePendingManagers(
   tx: Tx,
   context: DirectoryContext,
   users: readonly Placed[],
+  isAnybodyWaiting: boolean,
 ): Promise<void> {
   const { sourceId } = context;
-  const isAnybodyWaiting = sourceId !== null && (await hasPending(tx, sourceId));
   for (const { id, before, change, pendingManager, managerId } of users) {
     const isOther = before !== undefined && managerId !== (before.manager?.id ?? null);
     const saysAnew = before !== undefined && (pendingManager !== undefined || change.mode === 'replace');

@@ -4,7 +4,7 @@ import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { addMembers } from './membership-store.ts';
-import { hasPending, setManager } from './pending-effects-store.ts';
+import { setManager } from './pending-effects-store.ts';
 import { deletePending, findPending, type PendingReference } from './pending-store.ts';
 import { touchGroups } from './touch-store.ts';
 import { emailKeys, type UserParts } from './user.ts';
@@ -21,7 +21,7 @@ export async function settlePending(
   context: DirectoryContext,
   arrivals: readonly Arrival[],
 ): Promise<void> {
-  if (context.sourceId === null || arrivals.length === 0 || !(await hasPending(tx, context.sourceId))) return;
+  if (context.sourceId === null || arrivals.length === 0) return;
   const waiting = await findPending(tx, context.sourceId, arrivals.flatMap(keysOf));
   for (const reference of waiting) {
     const arrival = arrivals.find((user) => isMeant(user, reference));

@@ -57,11 +57,14 @@ export async function deleteLink(
     .execute();
 }
 
+const deleteLinksOf = statement<{ type: ResourceTypeName; id: number }, never>((db, place) =>
+  db
+    .deleteFrom('source_link')
+    .where('resource_type', '=', place('type'))
+    .where('resource_id', '=', place('id')),
+);
+
 /** A resource that is archived or deleted is called nothing any more: its names are free again. */
 export async function deleteAllLinks(tx: Tx, type: ResourceTypeName, resourceId: number): Promise<void> {
-  await tx
-    .deleteFrom('source_link')
-    .where('resource_type', '=', type)
-    .where('resource_id', '=', resourceId)
-    .execute();
+  await deleteLinksOf(tx, { type, id: resourceId });
 }

@@ -84,27 +84,23 @@ const selectGroupIds = statement<{ ids: string }, { group_id: number }>((db, pla
     .where('user_id', 'in', inNumbers(db, place('ids'))),
 );
 
-/** The people who show one of these users as their manager. */
-export async function listReportIds(db: Reader, userIds: readonly number[]): Promise<number[]> {
-  const rows = await selectReportIds(db, { ids: JSON.stringify(userIds) });
-  return rows.map((row) => row.id);
-}
-
 /** The groups that show one of these users as a member. */
 export async function listGroupIdsOf(db: Reader, userIds: readonly number[]): Promise<number[]> {
   const rows = await selectGroupIds(db, { ids: JSON.stringify(userIds) });
   return rows.map((row) => row.group_id);
 }
 
-/** Counts a change of what these users are shown as, or to whom: reports and lists of members show their names. */
+/** Counts a change of what these users are shown as, or to whom, in the people who report to them. */
+export async function touchReportsOf(tx: Tx, userIds: readonly number[], now: string): Promise<void> {
+  const rows = await selectReportIds(tx, { ids: JSON.stringify(userIds) });
+  const themselves = new Set(userIds);
+  const reports = rows.map((row) => row.id).filter((id) => !themselves.has(id));
+  await touchUsers(tx, reports, now);
+}
+
+/** The same in the people who report to them and in the lists of members. */
 export async function touchWhereShown(tx: Tx, userIds: readonly number[], now: string): Promise<void> {
   if (userIds.length === 0) return;
-  const themselves = new Set(userIds);
   await touchGroups(tx, await listGroupIdsOf(tx, userIds), now);
-  const reports = await listReportIds(tx, userIds);
-  await touchUsers(
-    tx,
-    reports.filter((id) => !themselves.has(id)),
-    now,
-  );
+  await touchReportsOf(tx, userIds, now);
 }

@@ -302,8 +302,12 @@ export async function replaceEmails(
   await insertEmails(tx, rows);
 }
 
+const deleteEmailsOf = statement<{ user: number }, never>((db, place) =>
+  db.deleteFrom('user_email').where('user_id', '=', place('user')),
+);
+
 export async function deleteEmails(tx: Tx, userId: number): Promise<void> {
-  await tx.deleteFrom('user_email').where('user_id', '=', userId).execute();
+  await deleteEmailsOf(tx, { user: userId });
 }
 
 /** A live user by one of its keys. */
@@ -372,15 +376,18 @@ export async function adoptUser(tx: Tx, id: number, sourceId: number): Promise<v
     .execute();
 }
 
-export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
-  await tx
+const archiveRow = statement<{ id: number; now: string }, never>((db, place) =>
+  db
     .updateTable('user')
     .set((value) => ({
-      state: 'archived',
-      modified: laterModified(now),
+      state: sql<'archived'>`'archived'`,
+      modified: laterModified(place('now')),
       version: value('version', '+', 1),
       password_hash: null,
     }))
-    .where('id', '=', id)
-    .execute();
+    .where('id', '=', place('id')),
+);
+
+export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
+  await archiveRow(tx, { id, now });
 }

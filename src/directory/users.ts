@@ -7,6 +7,7 @@ import type { PasswordHasher } from '../security/password-hash.ts';
 import { checkPassword } from '../security/password-rule.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
+import { isPostgres } from '../storage/list-parameter.ts';
 import { lockRows } from '../storage/row-lock.ts';
 import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { appendJournal } from './journal-store.ts';
@@ -15,9 +16,9 @@ import { leaveAllGroups } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList } from './query.ts';
-import { type SavedUser, saveUsers } from './save-users.ts';
+import { saveUser } from './save-users.ts';
 import { deleteAllLinks } from './source-link-store.ts';
-import { listGroupIdsOf, touchWhereShown } from './touch-store.ts';
+import { listGroupIdsOf, touchGroups, touchReportsOf, touchWhereShown } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { User } from './user.ts';
 import { asSeenBy, userListingFor } from './user-listing.ts';
@@ -78,8 +79,7 @@ export class Users {
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, ifMatch);
       const next = replaceResource(context.configuration.userType, before.resource, body);
-      await saveUsers(tx, context, [{ before, next, mode: 'replace' }]);
-      return getSeenUser(tx, context, id);
+      return seenBy(tx, context, await saveUser(tx, context, { before, next, mode: 'replace' }));
     });
   }
 
@@ -95,15 +95,15 @@ export class Users {
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, options.ifMatch);
       const result = patchResource(context.configuration.userType, before, operations, options);
-      await saveUsers(tx, context, [{ before, next: result.resource, mode: 'patch' }]);
-      return { user: await getSeenUser(tx, context, id), result };
+      const user = await saveUser(tx, context, { before, next: result.resource, mode: 'patch' });
+      return { user: await seenBy(tx, context, user), result };
     });
   }
 
   /** DELETE archives: the user is gone for every source, and stays for Power Users (service-description.md §3). */
   delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
     return this.#write(async (tx) => {
-      await lockRows(tx, 'group_', await listGroupIdsOf(tx, [id]));
+      if (isPostgres(tx)) await lockRows(tx, 'group_', await listGroupIdsOf(tx, [id]));
       await lockRows(tx, 'user', [id]);
       const user = await getLiveUser(tx, context, id);
       requireVersion(user.version, ifMatch);
@@ -140,10 +140,9 @@ async function createOrMatch(
     return { outcome: 'matched', resource: await matchUser(tx, context, { id: matched, resource, onMatch }) };
   }
   if (typeof resource.password === 'string' && hash === undefined) throw new MatchGone();
-  const [saved] = await saveUsers(tx, context, [{ next: resource, mode: 'replace' }]);
-  const { id } = saved as SavedUser;
-  if (hash !== undefined) await setPasswordHash(tx, id, hash);
-  return { outcome: 'created', resource: await getSeenUser(tx, context, id) };
+  const user = await saveUser(tx, context, { next: resource, mode: 'replace' });
+  if (hash !== undefined) await setPasswordHash(tx, user.id, hash);
+  return { outcome: 'created', resource: await seenBy(tx, context, user) };
 }
 
 async function matchUser(
@@ -166,7 +165,7 @@ async function matchUser(
   // An identity provider restores a person by creating them again: what it does not say is meant as at first.
   const restored = { active: true, ...body };
   const next = mergeResource(context.configuration.userType, before.resource, restored);
-  await saveUsers(tx, context, [{ before, next, mode: 'patch' }]);
+  await saveUser(tx, context, { before, next, mode: 'patch' });
   if (context.sourceId !== null) await adoptUser(tx, id, context.sourceId);
   if (comesInSight(context, before)) await touchWhereShown(tx, [id], context.now);
   return getSeenUser(tx, context, id);
@@ -194,8 +193,9 @@ function notFound(id: number): DomainError {
 
 /** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
 export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
-  await touchWhereShown(tx, [user.id], context.now);
   const groups = await leaveAllGroups(tx, user.id);
+  await touchGroups(tx, groups, context.now);
+  await touchReportsOf(tx, [user.id], context.now);
   await deleteEmails(tx, user.id);
   await deleteAllLinks(tx, 'User', user.id);
   await deletePendingOf(tx, 'manager', user.id);
