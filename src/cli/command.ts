@@ -6,7 +6,8 @@ import { DomainError } from '../errors.ts';
 /** What a command has to say: `value` with --json, `text` otherwise. */
 export interface Answer {
   readonly value: unknown;
-  readonly text: string;
+  /** Absent: the command has printed by itself what there is to say. */
+  readonly text?: string;
   /** The sentence for stderr when the answer is a bad one; the exit code is then 1. */
   readonly failure?: string;
 }
@@ -51,7 +52,8 @@ export function answering(
     .action(async () => {
       const given = command.opts();
       const answer = await action({ ...(await loadFor(given)), options: given, args: command.args });
-      await Bun.write(Bun.stdout, `${given.json === true ? JSON.stringify(answer.value) : answer.text}\n`);
+      const said = given.json === true ? JSON.stringify(answer.value) : answer.text;
+      if (said !== undefined) await Bun.write(Bun.stdout, `${said}\n`);
       if (answer.failure === undefined) return;
       await Bun.write(Bun.stderr, `rollcall: ${answer.failure}\n`);
       exit.code = 1;

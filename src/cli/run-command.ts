@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { DomainError } from '../errors.ts';
+import { planActions } from '../imports/imports.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import type { Services } from './services.ts';
@@ -16,6 +17,9 @@ export function registerRun(program: Command, exit: Exit): void {
     { action: list },
   );
   answering(ofRun(group, 'show', 'show one run with what was found wrong'), exit, { action: show });
+  answering(withRecordOptions(ofRun(group, 'records', "show what became of each of a run's records")), exit, {
+    action: records,
+  });
   answering(ofRun(group, 'approve', 'let a run go on that waits for approval'), exit, { action: approve });
   answering(ofRun(group, 'reject', 'end a run that waits for approval'), exit, { action: reject });
   answering(ofRun(group, 'cancel', 'end a run that is not over; what it has done stays'), exit, {
@@ -26,6 +30,14 @@ export function registerRun(program: Command, exit: Exit): void {
     exit,
     { action: reEnable },
   );
+}
+
+function withRecordOptions(command: Command): Command {
+  return command
+    .option('--action <ACTION>', `only records with this outcome: ${planActions.join(', ')}`)
+    .option('--after <SEQ>', 'go on after this record')
+    .option('--limit <NUMBER>', `at most so many (default: 100, at most 1000)`)
+    .option('--csv', 'all of them, as comma-separated values');
 }
 
 function ofRun(group: Command, command: string, description: string): Command {
@@ -69,6 +81,13 @@ function list(call: Call): Promise<Answer> {
 
 function show(call: Call): Promise<Answer> {
   return withRuns(call, async (runs) => describe(runs, await runs.get(idOf(call))));
+}
+
+function records(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const { answerRecords } = await import('./run-records.ts');
+    return answerRecords(runs, idOf(call), call);
+  });
 }
 
 function approve(call: Call): Promise<Answer> {

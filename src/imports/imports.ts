@@ -73,6 +73,20 @@ export function addCounts(counts: Counts, more: Partial<Counts>): Counts {
   return Object.fromEntries(sums) as Record<CountName, number>;
 }
 
+export const planActions = [
+  'create',
+  'update',
+  'reactivate',
+  'disable',
+  'archive',
+  'unchanged',
+  'skip',
+  'issue',
+  'failed',
+] as const;
+/** What a plan row stands for. */
+export type PlanAction = (typeof planActions)[number];
+
 /** A record that could not be taken over as it stands: data, not an error. */
 export interface Issue {
   /** Line of the record in the document; null where none is meant. */

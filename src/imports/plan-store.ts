@@ -4,23 +4,11 @@ import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { ImportPlanTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
-import type { ApplyPhase } from './imports.ts';
+import type { ApplyPhase, PlanAction } from './imports.ts';
 import type { PhaseTotals } from './run-store.ts';
 
 export type PlanRow = Selectable<ImportPlanTable>;
 export type NewPlanRow = Insertable<ImportPlanTable>;
-
-/** What a plan row stands for. */
-export type PlanAction =
-  | 'create'
-  | 'update'
-  | 'reactivate'
-  | 'disable'
-  | 'archive'
-  | 'unchanged'
-  | 'skip'
-  | 'issue'
-  | 'failed';
 
 /** Adds rows to the plan; every row says all columns. */
 export const insertPlanRows: (tx: Tx, rows: readonly NewPlanRow[]) => Promise<void> = bulkInsert(
@@ -301,6 +289,32 @@ export async function listDisabled(
     .where('kind', 'in', ['user', 'absent'])
     .where('action', '=', 'disable')
     .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
+export type PlannedRow = Pick<
+  PlanRow,
+  'seq' | 'kind' | 'record_id' | 'line' | 'action' | 'resource_id' | 'ordinal' | 'changed'
+>;
+
+/** Rows of the plan, done or not, in pages by `seq`. */
+export async function listPlanned(
+  db: Reader,
+  runId: number,
+  {
+    after,
+    limit,
+    action,
+  }: { readonly after: number; readonly limit: number; readonly action?: PlanAction | undefined },
+): Promise<PlannedRow[]> {
+  return db
+    .selectFrom('import_plan')
+    .select(['seq', 'kind', 'record_id', 'line', 'action', 'resource_id', 'ordinal', 'changed'])
+    .where('run_id', '=', runId)
+    .where('seq', '>', after)
+    .$if(action !== undefined, (rows) => rows.where('action', '=', action ?? ''))
     .orderBy('seq')
     .limit(limit)
     .execute();

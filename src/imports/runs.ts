@@ -14,6 +14,7 @@ import {
 } from './imports.ts';
 import { listIssues } from './issue-store.ts';
 import { type ReEnabled, reEnable } from './re-enable.ts';
+import { listRecords, type RecordsQuery, type RunRecord } from './run-records.ts';
 import {
   findLatestEffectiveRun,
   findRun,
@@ -104,6 +105,13 @@ export class ImportRuns {
   /** In the order in which they were found, at most `limit` (100). */
   issues(id: number, limit = listedDefault): Promise<Issue[]> {
     return listIssues(this.#parts.database.read, id, Math.min(limit, listedMax));
+  }
+
+  /** What became of the run's records, at most `limit` (1,000) after `after`. Throws `notFound`. */
+  async records(id: number, { after, limit, action }: RecordsQuery): Promise<RunRecord[]> {
+    const db = this.#parts.database.read;
+    const run = await this.#required(db, id);
+    return listRecords(db, run, { after, limit: Math.min(limit, listedMax), action });
   }
 
   /**

@@ -72,6 +72,26 @@ describe('rollcall run', () => {
     expect((await place.json('user', 'show', '30')).state).toBe('active');
   });
 
+  test('records tells what became of each record, by outcome, in pages, as CSV', async () => {
+    using place = await withHeldRun();
+    const { records } = await place.json('run', 'records', '1', '--limit', '2');
+    expect(records).toEqual([
+      { seq: 1, kind: 'user', recordId: 'person0', line: 1, action: 'create', resourceId: 1, changed: [] },
+      { seq: 2, kind: 'user', recordId: 'person1', line: 1, action: 'create', resourceId: 2, changed: [] },
+    ]);
+    const later = await place.json('run', 'records', '2', '--action', 'disable', '--after', '6');
+    expect((later.records as Json[]).map(({ kind, resourceId }) => [kind, resourceId])).toHaveLength(24);
+    const { stdout } = await place.run('run', 'records', '1', '--csv');
+    expect(stdout.split('\r\n').slice(0, 2)).toEqual([
+      'seq,line,kind,record,outcome,id,changed',
+      '1,1,user,person0,create,1,',
+    ]);
+    expect(stdout.split('\r\n')).toHaveLength(32);
+    expect(readFailure(await place.run('run', 'records', '1', '--action', 'eaten'))).toStartWith(
+      '--action takes one of create, update',
+    );
+  });
+
   test('re-enable makes everyone active again whom a run disabled', async () => {
     using place = await withHeldRun();
     await place.run('run', 'approve', '2');
