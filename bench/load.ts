@@ -63,12 +63,20 @@ export class LoadClient {
   }
 
   /** Resolves when all are answered; rejects at an answer that is not 2xx and when a connection ends. */
-  run(requests: readonly Buffer[], options: LoadOptions = {}): Promise<void> {
-    if (requests.length === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
+  async run(requests: readonly Buffer[], options: LoadOptions = {}): Promise<void> {
+    if (requests.length === 0) return;
+    await this.#reopenClosed();
+    await new Promise<void>((resolve, reject) => {
       const run: Run = { requests, options, next: 0, answered: 0, resolve, reject };
       for (const connection of this.#connections) connection.work(run);
     });
+  }
+
+  /** A server closes connections that have rested for long. */
+  async #reopenClosed(): Promise<void> {
+    for (const [i, connection] of this.#connections.entries()) {
+      if (connection.isClosed) this.#connections[i] = await Connection.open(new URL(this.#address.baseUrl));
+    }
   }
 
   async send(requests: readonly LoadRequest[], options: LoadOptions = {}): Promise<void> {
@@ -98,6 +106,7 @@ function encode({ baseUrl, token }: Address, { method, path, body }: LoadRequest
 
 class Connection {
   #socket: Socket | undefined;
+  isClosed = false;
   #run: Run | undefined;
   #index = 0;
   #sentMs = 0;
@@ -115,7 +124,10 @@ class Connection {
       socket: {
         data: (_socket, chunk) => connection.#receive(chunk),
         drain: () => connection.#write(),
-        close: () => connection.#fail('was closed'),
+        close: () => {
+          connection.isClosed = true;
+          connection.#fail('was closed');
+        },
         error: (_socket, error) => connection.#fail(error.message),
       },
     });
