@@ -19,6 +19,7 @@ export const errorKinds = [
   'notFound',
   'methodNotAllowed',
   'notImplemented',
+  'conflict',
   'versionMismatch',
   'unauthenticated',
   'forbidden',

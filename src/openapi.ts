@@ -49,6 +49,7 @@ const description = [
 const tags = [
   { name: 'Users', description: 'People (RFC 7644 §3).' },
   { name: 'Groups', description: 'Companies, departments, locations and security groups (RFC 7644 §3).' },
+  { name: 'Bulk', description: 'Many operations in one request (RFC 7644 §3.7).' },
   { name: 'Discovery', description: 'What the SCIM service can do (RFC 7644 §4).' },
   { name: 'Upload', description: 'Profile documents of general sources.' },
   { name: 'Administration', description: 'What the console works with.' },

@@ -150,6 +150,14 @@ const user = {
 };
 const group = { schemas: [groupUrn], displayName: 'Choir', [platformGroupUrn]: { description: 'They sing' } };
 const member = { op: 'add', path: 'members', value: [{ value: '1' }] };
+const bulk = {
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+  Operations: [
+    { method: 'POST', path: '/Users', bulkId: 'ann', data: user },
+    { method: 'DELETE', path: '/Users/bulkId:ann', version: 'W/"1"' },
+    { method: 'DELETE', path: '/Users/bulkId:ann' },
+  ],
+};
 const file = profileXml([userXml('u1', 'ben')]);
 const plainJson = { accept: 'application/json' };
 const xml = { 'content-type': 'application/xml' };
@@ -204,6 +212,8 @@ const exchanges: readonly Exchange[] = [
   { call: `DELETE ${scim}/Groups/GROUP`, of: `${scim}/Groups/{id}`, status: 204 },
   { call: `DELETE ${scim}/Users/1`, of: `${scim}/Users/{id}`, status: 204 },
   { call: `DELETE ${scim}/Users/1`, of: `${scim}/Users/{id}`, status: 404 },
+  { call: `POST ${scim}/Bulk`, body: bulk, status: 200 },
+  { call: `POST ${scim}/Bulk`, body: { ...bulk, Operations: [] }, status: 400 },
   {
     call: 'POST /api/platformsync/1/upload',
     of: upload,

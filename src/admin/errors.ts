@@ -18,6 +18,7 @@ const statuses: Readonly<Record<ErrorKind, number>> = {
   notFound: 404,
   methodNotAllowed: 405,
   notImplemented: 501,
+  conflict: 409,
   versionMismatch: 412,
   unauthenticated: 401,
   forbidden: 403,

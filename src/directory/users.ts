@@ -2,7 +2,8 @@ import { DomainError } from '../errors.ts';
 import { mergeResource, replaceResource } from '../resource/merge.ts';
 import type { PatchOptions, PatchResult } from '../resource/patch.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
-import type { ScimObject } from '../resource/value.ts';
+import { enterpriseUserUrn } from '../resource/schema.ts';
+import { hasNoKeys, isObject, type ScimObject } from '../resource/value.ts';
 import type { PasswordHasher } from '../security/password-hash.ts';
 import { checkPassword } from '../security/password-rule.ts';
 import { StaleRead } from '../storage/constraints.ts';
@@ -57,13 +58,38 @@ export class Users {
   }
 
   /** Creates the user, or finds the one it would duplicate and does with it what `onMatch` says. */
-  async create(context: DirectoryContext, resource: ScimObject, onMatch: OnMatch): Promise<Created<User>> {
+  create(context: DirectoryContext, resource: ScimObject, onMatch: OnMatch): Promise<Created<User>> {
+    return this.#create(context, [resource], (tx, [hash]) =>
+      createOrMatch(tx, context, { resource, onMatch, hash }),
+    );
+  }
+
+  /**
+   * Creates users each of whom is the manager of the next, and the last one that of the first: all of them or none.
+   * What the resources say of managers is not read.
+   */
+  createRing(
+    context: DirectoryContext,
+    resources: readonly ScimObject[],
+    onMatch: OnMatch,
+  ): Promise<Created<User>[]> {
+    return this.#create(context, resources, (tx, hashes) => {
+      const creations = resources.map((resource, index) => ({ resource, onMatch, hash: hashes[index] }));
+      return createRing(tx, context, creations);
+    });
+  }
+
+  /** Passwords are hashed before the transaction; the create begins again when a match for one has gone by then. */
+  async #create<T>(
+    context: DirectoryContext,
+    resources: readonly ScimObject[],
+    work: (tx: Tx, hashes: readonly (string | undefined)[]) => Promise<T>,
+  ): Promise<T> {
     for (let attempt = 1; attempt <= createAttemptsMax; attempt += 1) {
-      const hash = await this.#hashForNewUser(context, resource);
+      const hashes: (string | undefined)[] = [];
+      for (const resource of resources) hashes.push(await this.#hashForNewUser(context, resource));
       try {
-        return await writeCreate(this.#database, (tx) =>
-          createOrMatch(tx, context, { resource, onMatch, hash }),
-        );
+        return await writeCreate(this.#database, (tx) => work(tx, hashes));
       } catch (error) {
         if (!(error instanceof MatchGone)) throw error;
       }
@@ -143,6 +169,39 @@ async function createOrMatch(
   const user = await saveUser(tx, context, { next: resource, mode: 'replace' });
   if (hash !== undefined) await setPasswordHash(tx, user.id, hash);
   return { outcome: 'created', resource: await seenBy(tx, context, user) };
+}
+
+async function createRing(
+  tx: Tx,
+  context: DirectoryContext,
+  creations: readonly Creation[],
+): Promise<Created<User>[]> {
+  const made: Created<User>[] = [];
+  for (const { resource, ...creation } of creations) {
+    const next = withManager(resource, made.at(-1)?.resource.id);
+    made.push(await createOrMatch(tx, context, { ...creation, resource: next }));
+  }
+  const [first, last] = [made[0], made.at(-1)];
+  const isLeft = first?.outcome === 'matched' && creations[0]?.onMatch === 'return';
+  if (first === undefined || last === undefined || isLeft) return made;
+  const before = await getLiveUser(tx, context, first.resource.id);
+  const next = withManager(before.resource, last.resource.id);
+  await saveUser(tx, context, { before, next, mode: 'patch' });
+  // Every one of them shows another one's name: they are read when all is written.
+  return Promise.all(
+    made.map(async ({ outcome, resource }) => ({
+      outcome,
+      resource: await getSeenUser(tx, context, resource.id),
+    })),
+  );
+}
+
+function withManager(resource: ScimObject, id: number | undefined): ScimObject {
+  const enterprise = resource[enterpriseUserUrn];
+  const { manager: _manager, ...others } = isObject(enterprise) ? enterprise : {};
+  const next = id === undefined ? others : { ...others, manager: { value: String(id) } };
+  const { [enterpriseUserUrn]: _enterprise, ...rest } = resource;
+  return hasNoKeys(next) ? rest : { ...rest, [enterpriseUserUrn]: next };
 }
 
 async function matchUser(

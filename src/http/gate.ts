@@ -30,6 +30,8 @@ export interface GateOptions {
 }
 
 const internalOrigin = 'http://rollcall.internal';
+/** The longest that the runtime has. */
+const manyRequestsTimeoutSeconds = 255;
 const requestIdForm = /^[\w.:-]{1,128}$/;
 
 export class Gate {
@@ -86,8 +88,13 @@ export class Gate {
     // Only now: a stranger must not hold a connection for as long as an upload may.
     listener.timeout(request, surface.idleTimeoutSeconds);
     const leave = this.#enter(principal);
+    const standFor = (requests: number): void => {
+      if (principal.kind === 'source') this.#options.limits.charge(principal.source.id, requests - 1);
+      listener.timeout(request, manyRequestsTimeoutSeconds);
+    };
     try {
-      return await surface.handle(admit(rebuilt(request, facts.path + query), { ...facts, principal }));
+      const admitted = admit(rebuilt(request, facts.path + query), { ...facts, principal, standFor });
+      return await surface.handle(admitted);
     } finally {
       leave();
     }

@@ -42,6 +42,11 @@ export class RequestLimits {
     };
   }
 
+  /** Takes the places of further requests without asking: what is missing is waited for by those that come next. */
+  charge(sourceId: number, requests: number): void {
+    this.#bucket(sourceId).tokens -= requests;
+  }
+
   #take(bucket: Bucket, ratePerSecond: number): void {
     if (ratePerSecond <= 0) {
       // Full again, should the source be given a limit later.

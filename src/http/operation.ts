@@ -94,6 +94,7 @@ const kindTexts: Readonly<Record<ErrorKind, string>> = {
   notFound: 'There is nothing of that name or id, as far as the caller may see.',
   methodNotAllowed: 'The path has other methods.',
   notImplemented: 'The service does not do this.',
+  conflict: 'It contradicts what is there, or what else the request asks for.',
   versionMismatch: 'The resource has another version than If-Match names.',
   unauthenticated: 'The request does not say, or not rightly, who sends it.',
   forbidden: 'The caller may not do this, or not this way.',

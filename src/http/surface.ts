@@ -26,6 +26,11 @@ export interface RequestFacts {
 
 export interface GateRequest extends RequestFacts {
   readonly principal: Principal;
+  /**
+   * The request stands for so many: they all count against the rate of the source, though none of them is refused, and
+   * the connection may be silent for longer.
+   */
+  readonly standFor: (requests: number) => void;
 }
 
 /** Path before every path of ours in a browser that came this way: a proxy may have put the service under one; else ''. */

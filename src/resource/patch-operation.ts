@@ -1,5 +1,6 @@
 import { DomainError } from '../errors.ts';
-import { isArray, isObject, type ScimObject, type ScimValue } from './value.ts';
+import { namesUrn, readMembers } from './envelope.ts';
+import { isArray, isObject, type ScimValue } from './value.ts';
 
 /**
  * One operation. `remove` of a whole list with a `value` removes only the listed values: an extension of RFC 7644 that
@@ -22,8 +23,8 @@ export const patchOperationsMax = 1000;
 /** Reads the envelope of RFC 7644 §3.5.2; keys and op names without case. Throws `invalidSyntax` or `payloadTooLarge`. */
 export function readPatchOp(body: unknown, options: ReadPatchOptions = {}): readonly PatchOperation[] {
   if (!isObject(body)) throw refuse('the body must be a JSON object');
-  const { schemas, operations } = readMembers(body, ['schemas', 'operations']);
-  if (!isArray(schemas) || !schemas.some(isPatchOpUrn)) throw refuse(`"schemas" must name ${patchOpUrn}`);
+  const { schemas, operations } = readMembers(body, ['schemas', 'operations'], refuse);
+  if (!namesUrn(schemas, patchOpUrn)) throw refuse(`"schemas" must name ${patchOpUrn}`);
   if (!isArray(operations)) throw refuse('"Operations" must be an array');
   if (operations.length === 0) throw refuse('"Operations" is empty; give at least one operation');
   if (operations.length > patchOperationsMax) {
@@ -33,13 +34,9 @@ export function readPatchOp(body: unknown, options: ReadPatchOptions = {}): read
   return operations.map((operation, index) => readOperation(operation, index + 1, options));
 }
 
-function isPatchOpUrn(urn: ScimValue): boolean {
-  return typeof urn === 'string' && urn.toLowerCase() === patchOpUrn.toLowerCase();
-}
-
 function readOperation(operation: ScimValue, number: number, options: ReadPatchOptions): PatchOperation {
   if (!isObject(operation)) throw refuse(`operation ${number} must be an object`);
-  const { op, path, value } = readMembers(operation, ['op', 'path', 'value']);
+  const { op, path, value } = readMembers(operation, ['op', 'path', 'value'], refuse);
   const name = typeof op === 'string' ? op.toLowerCase() : undefined;
   if (name !== 'add' && name !== 'remove' && name !== 'replace') {
     throw refuse(`the "op" of operation ${number} must be add, remove or replace`);
@@ -60,22 +57,6 @@ function readOperation(operation: ScimValue, number: number, options: ReadPatchO
 function checkRemove(value: ScimValue | undefined, number: number, options: ReadPatchOptions): void {
   if (value === undefined || value === null || options.removeWithValue === true) return;
   throw refuse(`operation ${number} (remove) has a "value"; name what to remove in "path", by a filter`);
-}
-
-/** The members of those names, found without case. */
-function readMembers<Name extends string>(
-  object: ScimObject,
-  names: readonly Name[],
-): Partial<Record<Name, ScimValue>> {
-  const found: Partial<Record<Name, ScimValue>> = {};
-  for (const key of Object.keys(object)) {
-    const name = names.find((each) => each === key.toLowerCase());
-    if (name === undefined) continue;
-    if (found[name] !== undefined) throw refuse(`"${name}" is given twice, in two spellings`);
-    const value = object[key];
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
 }
 
 function refuse(problem: string): DomainError {

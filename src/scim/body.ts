@@ -1,17 +1,22 @@
 import { DomainError } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
-import { readJson, scimJsonBounds } from '../resource/json.ts';
+import { type JsonBounds, readJson, scimJsonBounds } from '../resource/json.ts';
 import type { ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 
 const mediaTypes = new Set(['application/scim+json', 'application/json']);
 
 /** Bytes to JSON: the first step of the decode pipeline (RFC 7644 §3.1 names the media types). */
-export async function readScimBody(request: Request, call: ScimCall): Promise<ScimValue> {
+export async function readScimBody(
+  request: Request,
+  call: ScimCall,
+  bounds: JsonBounds = scimJsonBounds,
+): Promise<ScimValue> {
   requireJson(request.headers.get('content-type'));
-  const bytesMax = call.context.configuration.settings.scimBodyBytesMax;
+  const { scimBodyBytesMax } = call.context.configuration.settings;
+  const bytesMax = bounds === scimJsonBounds ? scimBodyBytesMax : bounds.documentBytesMax;
   const bytes = await readBody(request, bytesMax);
-  const body = readJson(bytes, { ...scimJsonBounds, documentBytesMax: bytesMax });
+  const body = readJson(bytes, { ...bounds, documentBytesMax: bytesMax });
   call.trace.body = body;
   return body;
 }

@@ -16,16 +16,34 @@ export interface Repair {
   readonly code: string;
   /** The attribute or text that was mended; never its value. */
   readonly what: string;
+  /** Of a Bulk: the operation, from 1. */
+  readonly operation?: number;
+}
+
+/** What came of a Bulk: how many operations there were, were done and failed, and which ones failed first. */
+export interface BulkSummary {
+  readonly operations: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** At most 20. */
+  readonly failures: readonly {
+    readonly operation: number;
+    readonly method: string | undefined;
+    readonly path: string | undefined;
+    readonly status: number;
+    readonly refusal: string;
+  }[];
 }
 
 /** What the request log will say of a call besides its outcome. */
 export interface Trace {
   readonly repairs: Repair[];
-  readonly ignored: IgnoredAttribute[];
+  readonly ignored: (IgnoredAttribute & { readonly operation?: number })[];
   /** The decoded body; masked before it is written. */
   body: unknown;
   /** Why the call was refused, as the client was told. */
   refusal: string | undefined;
+  bulk: BulkSummary | undefined;
 }
 
 /** Everything that is bound to one SCIM request. */
@@ -44,9 +62,13 @@ const traces = new WeakMap<Request, Trace>();
 export function traceOf(request: Request): Trace {
   const known = traces.get(request);
   if (known !== undefined) return known;
-  const trace: Trace = { repairs: [], ignored: [], body: undefined, refusal: undefined };
+  const trace = newTrace();
   traces.set(request, trace);
   return trace;
+}
+
+export function newTrace(): Trace {
+  return { repairs: [], ignored: [], body: undefined, refusal: undefined, bulk: undefined };
 }
 
 /** Makes the call that a request stands for: `const call = await open(request)`. */

@@ -4,6 +4,7 @@ import { patchOperationsMax } from '../resource/patch-operation.ts';
 import type { ResourceType, Schema } from '../resource/schema.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { json, list } from './answer.ts';
+import { bulkLimits } from './bulk/bulk.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { discoveryOperations } from './operations.ts';
 
@@ -80,12 +81,13 @@ function all(request: Request, resources: readonly { readonly id: string }[]): R
   return list(request, { totalResults: resources.length, startIndex: 1, resources });
 }
 
-function serviceProviderConfig({ base, context }: ScimCall) {
+function serviceProviderConfig(call: ScimCall) {
+  const { base, context } = call;
   const { countDefault, countMax } = context.configuration.settings;
   return {
     schemas: [configUrn],
     patch: { supported: true, maxOperations: patchOperationsMax },
-    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    bulk: { supported: true, ...bulkLimits(call) },
     filter: { supported: true, maxResults: countMax },
     changePassword: { supported: false },
     sort: { supported: false },

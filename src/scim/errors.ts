@@ -23,6 +23,7 @@ const scimErrors: Readonly<Record<ErrorKind, ScimError>> = {
   notFound: { status: 404 },
   methodNotAllowed: { status: 405 },
   notImplemented: { status: 501 },
+  conflict: { status: 409 },
   versionMismatch: { status: 412 },
   unauthenticated: { status: 401 },
   forbidden: { status: 403 },
@@ -37,18 +38,34 @@ const scimErrors: Readonly<Record<ErrorKind, ScimError>> = {
 
 const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-/** The error body of RFC 7644 §3.12, with the headers that go with the kind. */
-export function toErrorResponse(error: DomainError, mediaType = 'application/scim+json'): Response {
+export interface ErrorBody {
+  readonly schemas: readonly string[];
+  readonly status: string;
+  readonly scimType?: string;
+  readonly detail: string;
+}
+
+export function statusOf(kind: ErrorKind): number {
+  return scimErrors[kind].status;
+}
+
+/** The error body of RFC 7644 §3.12. */
+export function toErrorBody(error: DomainError): ErrorBody {
   const { status, scimType } = scimErrors[error.kind];
-  const body = {
+  return {
     schemas: [errorUrn],
     status: String(status),
     ...(scimType ? { scimType } : {}),
     detail: error.detail,
   };
+}
+
+/** The error body, with the headers that go with the kind. */
+export function toErrorResponse(error: DomainError, mediaType = 'application/scim+json'): Response {
+  const { status } = scimErrors[error.kind];
   const headers = new Headers({ 'content-type': mediaType });
   if (error.kind === 'unauthenticated') headers.set('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) headers.set('retry-after', String(error.retryAfterSeconds));
   if (error.allow !== undefined) headers.set('allow', error.allow.join(', '));
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(JSON.stringify(toErrorBody(error)), { status, headers });
 }

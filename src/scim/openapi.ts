@@ -1,5 +1,6 @@
 import type { Components, JsonSchema, Parameter } from '../http/operation.ts';
 import { schemaRef } from '../http/operation.ts';
+import { bulkOperationsMax, bulkRequestUrn, bulkResponseUrn } from '../resource/bulk-request.ts';
 import { patchOperationsMax, patchOpUrn } from '../resource/patch-operation.ts';
 import { additionalFieldsUrn, buildResourceType, type ResourceType } from '../resource/schema.ts';
 import { type Purpose, toObjectSchema } from './json-schema.ts';
@@ -119,6 +120,67 @@ const envelopes: Readonly<Record<string, JsonSchema>> = {
           },
           'path',
           'value',
+        ),
+      },
+    }),
+  },
+  BulkRequest: {
+    description: 'RFC 7644 §3.7.',
+    ...object(
+      {
+        schemas: { type: 'array', items: text, contains: { const: bulkRequestUrn } },
+        failOnErrors: {
+          type: 'integer',
+          minimum: 1,
+          description: 'How many failed operations end the request; left out: all operations are tried.',
+        },
+        Operations: {
+          type: 'array',
+          minItems: 1,
+          maxItems: bulkOperationsMax,
+          items: object(
+            {
+              method: { enum: ['POST', 'PUT', 'PATCH', 'DELETE'] },
+              bulkId: {
+                type: 'string',
+                description: 'Name of the new resource in this request; required with POST.',
+              },
+              version: { type: 'string', description: 'What If-Match says of a single request.' },
+              path: { type: 'string', examples: ['/Users', '/Users/7', '/Groups/bulkId:sales'] },
+              data: { type: 'object', description: 'Body of the single request; required but with DELETE.' },
+            },
+            'bulkId',
+            'version',
+            'data',
+          ),
+        },
+      },
+      'failOnErrors',
+    ),
+  },
+  BulkResponse: {
+    description: 'RFC 7644 §3.7: what came of the operations that were done, in the order of the request.',
+    ...object({
+      schemas: { const: [bulkResponseUrn] },
+      Operations: {
+        type: 'array',
+        items: object(
+          {
+            location: { type: 'string', description: 'Absent when a POST failed.' },
+            method: text,
+            bulkId: text,
+            version: {
+              type: 'string',
+              description: 'Entity tag of the resource as it is after the operation.',
+            },
+            status: { type: 'string', pattern: '^[245][0-9]{2}$' },
+            response: schemaRef('ScimError'),
+          },
+          'location',
+          'method',
+          'bulkId',
+          'version',
+          'response',
         ),
       },
     }),

@@ -149,6 +149,21 @@ const tooLargeToShow = {
   description: 'Done. The group has too many members to be shown after every change.',
 };
 
+/** RFC 7644 §3.7. */
+export const bulkOperation = describe({
+  id: 'bulk',
+  tag: 'Bulk',
+  summary: 'Do many operations in one request',
+  description: [
+    'Each operation is done as its single request would be, or not at all, and answered with a status of its own.',
+    'A new resource is referred to by "bulkId:" and its bulkId, in members and manager and in paths, wherever it stands',
+    'in the request. Every operation counts against the rate of the source; none is refused for it.',
+  ].join(' '),
+  body: 'BulkRequest',
+  answers: { 200: shows('BulkResponse', 'What came of the operations that were done.') },
+  kinds: ['storageFull', 'invalidSyntax', 'invalidValue', 'payloadTooLarge', 'unsupportedMediaType'],
+});
+
 function described(id: string, summary: string, schema: string, parameters: readonly Parameter[] = []) {
   return describe({
     id,

@@ -29,6 +29,7 @@ export function logCall(log: Log, request: Request, response: Response, duration
     clientAddress,
     ...(trace.repairs.length > 0 ? { repairs: trace.repairs.slice(0, entriesMax) } : {}),
     ...(trace.ignored.length > 0 ? { ignored: trace.ignored.slice(0, entriesMax) } : {}),
+    ...(trace.bulk === undefined ? {} : { bulk: trace.bulk }),
     ...(trace.refusal === undefined ? {} : { refusal: trace.refusal }),
     ...(source?.kind === 'scim' && source.settings.logBodies ? { body: maskedBody(trace.body) } : {}),
   };

@@ -14,12 +14,14 @@ import type { Log } from '../log.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { Sources } from '../sources/sources.ts';
 import { mediaTypeFor, mediaTypeOf } from './answer.ts';
+import { bulk } from './bulk/bulk.ts';
 import { callOpener, scimBase, traceOf } from './call.ts';
 import { discovery } from './discovery.ts';
 import { toErrorResponse } from './errors.ts';
 import { groups } from './groups.ts';
 import { logCall } from './request-log.ts';
 import { users } from './users.ts';
+import { groupVerbs, userVerbs } from './verbs.ts';
 
 export interface ScimParts {
   readonly people: Users;
@@ -69,6 +71,7 @@ function scimApp({ people, groups: directory, configurations, clock, log }: Scim
     .use(discovery(open))
     .use(users(people, open))
     .use(groups(directory, open))
+    .use(bulk({ verbs: { User: userVerbs(people), Group: groupVerbs(directory) }, clock, log }, open))
     .all('/Me', () => {
       throw new DomainError('notImplemented', 'A source is not a person: there is no /Me here.');
     });

@@ -3,6 +3,7 @@ import type { Groups } from '../directory/groups.ts';
 import type { User } from '../directory/user.ts';
 import type { Created, Users } from '../directory/users.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
+import type { ResourceTypeName } from '../resource/schema.ts';
 import type { ScimObject, ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
@@ -13,11 +14,16 @@ export interface Target {
   readonly ifMatch: string | undefined;
 }
 
+interface Versioned {
+  readonly id: number;
+  readonly version: number;
+}
+
 /**
  * The writing verbs of RFC 7644 §3 on one type of resource, without HTTP: the routes and the operations of a Bulk are
  * both made of them. `read…` turns JSON into what is strict; the others change the directory.
  */
-export interface Verbs<R extends { readonly id: number; readonly version: number }> {
+export interface Verbs<R extends Versioned = Versioned> {
   readResource(call: ScimCall, body: ScimValue, mode: 'create' | 'replace'): ScimObject;
   readPatch(call: ScimCall, body: ScimValue): readonly PatchOperation[];
   create(call: ScimCall, body: ScimObject): Promise<Created<R>>;
@@ -26,13 +32,24 @@ export interface Verbs<R extends { readonly id: number; readonly version: number
   delete(call: ScimCall, target: Target): Promise<void>;
 }
 
-export function userVerbs(people: Users): Verbs<User> {
+export interface UserVerbs extends Verbs<User> {
+  /** Users each of whom is the manager of the next, and the last one that of the first: all of them or none. */
+  createRing(call: ScimCall, bodies: readonly ScimObject[]): Promise<readonly Created<User>[]>;
+}
+
+/** The verbs by the type of resource. */
+export interface AllVerbs extends Readonly<Record<ResourceTypeName, Verbs>> {
+  readonly User: UserVerbs;
+}
+
+export function userVerbs(people: Users): UserVerbs {
   return {
     readResource(call, body, mode) {
       return decodeResource(call, body, { resourceType: call.context.configuration.userType, mode });
     },
     readPatch: (call, body) => decodePatch(call, body, call.context.configuration.userType),
     create: (call, body) => people.create(call.context, body, call.source.settings.onMatch),
+    createRing: (call, bodies) => people.createRing(call.context, bodies, call.source.settings.onMatch),
     replace: (call, { id, ifMatch }, body) => people.replace(call.context, id, body, ifMatch),
     async patch(call, { id, ifMatch }, operations) {
       const options = { ...patchOptions(call), ifMatch };
