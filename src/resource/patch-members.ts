@@ -3,7 +3,7 @@ import { isCoreUrn } from './attribute-lookup.ts';
 import { writeMember } from './document.ts';
 import type { ResolvedFilter } from './filter-resolve.ts';
 import { invalidValue, NormaliseTally, normaliseSingle, wrongType } from './normalise-value.ts';
-import type { PatchOperation } from './patch-operation.ts';
+import { atOperation, type PatchOperation } from './patch-operation.ts';
 import { type PathTarget, parsePath, resolvePath } from './path.ts';
 import { type AttributeDefinition, findAttribute, type ResourceType } from './schema.ts';
 import { hasNoKeys, isArray, isObject, type ScimObject, type ScimValue } from './value.ts';
@@ -29,7 +29,11 @@ export function splitMembers(
   const members = findAttribute(resourceType, 'members');
   if (members === undefined) return operations.map((operation) => ({ kind: 'document', operation }));
   const tally = new NormaliseTally();
-  return operations.flatMap((operation) => splitOperation(resourceType, { members, operation, tally }));
+  return operations.flatMap((operation, index) =>
+    atOperation({ number: index + 1, of: operations.length }, () =>
+      splitOperation(resourceType, { members, operation, tally }),
+    ),
+  );
 }
 
 interface SplitContext {

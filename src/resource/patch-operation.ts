@@ -34,6 +34,20 @@ export function readPatchOp(body: unknown, options: ReadPatchOptions = {}): read
   return operations.map((operation, index) => readOperation(operation, index + 1, options));
 }
 
+/** Does `work` for one of several operations; what it throws says which of them was meant. */
+export function atOperation<T>(
+  { number, of }: { readonly number: number; readonly of: number },
+  work: () => T,
+): T {
+  try {
+    return work();
+  } catch (error) {
+    if (of === 1 || !(error instanceof DomainError) || error.detail.startsWith('Operation ')) throw error;
+    const context = error.attribute === undefined ? {} : { attribute: error.attribute };
+    throw new DomainError(error.kind, `Operation ${number}: ${error.detail}`, { ...context, cause: error });
+  }
+}
+
 function readOperation(operation: ScimValue, number: number, options: ReadPatchOptions): PatchOperation {
   if (!isObject(operation)) throw refuse(`operation ${number} must be an object`);
   const { op, path, value } = readMembers(operation, ['op', 'path', 'value'], refuse);

@@ -8,7 +8,7 @@ import { readAttribute, writeAttribute } from './document.ts';
 import { isBookkeeping, isPassword, notAnExtension, withSchemas } from './normalise.ts';
 import { boundedKeys, givenTwice, type IgnoredAttribute, NormaliseTally } from './normalise-value.ts';
 import { applyToList } from './patch-list.ts';
-import type { PatchOperation } from './patch-operation.ts';
+import { atOperation, type PatchOperation } from './patch-operation.ts';
 import { changeValue, type ValueChange } from './patch-value.ts';
 import { type AttributeTarget, resolvePath } from './path.ts';
 import {
@@ -46,19 +46,9 @@ export function applyPatch(
 ): PatchResult {
   const patcher = new Patcher(resourceType, resource, options);
   for (const [index, operation] of operations.entries()) {
-    try {
-      patcher.apply(operation);
-    } catch (error) {
-      throw operations.length > 1 ? atOperation(error, index + 1) : error;
-    }
+    atOperation({ number: index + 1, of: operations.length }, () => patcher.apply(operation));
   }
   return patcher.result();
-}
-
-function atOperation(error: unknown, number: number): unknown {
-  if (!(error instanceof DomainError)) return error;
-  const context = error.attribute === undefined ? {} : { attribute: error.attribute };
-  return new DomainError(error.kind, `Operation ${number}: ${error.detail}`, { ...context, cause: error });
 }
 
 /** Holds the resource as it stands after the operations so far, and what there is to report. */

@@ -1,5 +1,5 @@
 import { type NormaliseMode, normaliseResource } from '../resource/normalise.ts';
-import { type PatchOperation, readPatchOp } from '../resource/patch-operation.ts';
+import { atOperation, type PatchOperation, readPatchOp } from '../resource/patch-operation.ts';
 import type { ResourceType } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
@@ -42,7 +42,11 @@ export function decodePatch(
   if (!call.isCompat) return readPatchOp(body);
   const { repairs } = call.trace;
   const operations = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });
-  return operations.flatMap((operation) => mendOperation(resourceType, operation, repairs));
+  return operations.flatMap((operation, index) =>
+    atOperation({ number: index + 1, of: operations.length }, () =>
+      mendOperation(resourceType, operation, repairs),
+    ),
+  );
 }
 
 /** What the PATCH engine may do beyond RFC 7644 for this source. */

@@ -1,6 +1,7 @@
 import { describe, test } from 'bun:test';
 import { openTestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
+import { configurationCases } from './configuration-cases.ts';
 import { readConversations } from './exchange.ts';
 import { replay } from './replay.ts';
 
@@ -14,3 +15,7 @@ for (const dialect of dialects()) {
     }
   });
 }
+
+describe('what a Power User configures', () => {
+  for (const { shows, about, run } of configurationCases) test(`${shows.join(', ')}: ${about}`, run);
+});

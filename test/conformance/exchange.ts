@@ -1,6 +1,6 @@
 // What a client's recorded conversation is made of: the JSON files under clients/<client>/.
 // The same files are replayed against the service in the test process and against the compiled executable.
-// Requests have the shapes that clients really send; what each shows is said in idp-clients notation (E1, O4, …).
+// Requests have the shapes that clients really send; what each shows is said by the names of rows.ts (E1, O4, …).
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Conversation {
   /** Folder and file: `okta/users`. */
   readonly name: string;
   readonly about: string;
-  /** Which known behaviours of the client it shows. */
+  /** Rows of rows.ts that the conversation as a whole shows. */
   readonly shows: readonly string[];
   /** Settings of the SCIM source that it needs, as the command line takes them. */
   readonly settings: Readonly<Record<string, string>>;
@@ -20,6 +20,8 @@ export interface Conversation {
 
 export interface Step {
   readonly name: string;
+  /** Rows of rows.ts that this exchange shows. */
+  readonly shows?: readonly string[];
   readonly request: StepRequest;
   readonly expect: Expectation;
   /** Variable to JSON pointer (RFC 6901) into the answer: later steps write `${variable}`. */
@@ -65,11 +67,16 @@ export function readConversations(): Conversation[] {
     );
 }
 
+/** Every row that a conversation or one of its exchanges is said to show. */
+export function shownRows(conversation: Conversation): readonly string[] {
+  return [...conversation.shows, ...conversation.steps.flatMap((step) => step.shows ?? [])];
+}
+
 function readConversation(client: string, file: string): Conversation {
   const parsed = JSON.parse(readFileSync(join(clientsFolder, client, file), 'utf8')) as Partial<Conversation>;
-  const { about, shows, settings = {}, headers = {}, steps } = parsed;
-  if (about === undefined || shows === undefined || steps === undefined || steps.length === 0) {
-    throw new Error(`${client}/${file} needs about, shows and steps`);
+  const { about, shows = [], settings = {}, headers = {}, steps } = parsed;
+  if (about === undefined || steps === undefined || steps.length === 0) {
+    throw new Error(`${client}/${file} needs about and steps`);
   }
   return { name: `${client}/${file.replace('.json', '')}`, about, shows, settings, headers, steps };
 }

@@ -49,7 +49,7 @@ async function take(step: Step, { conversation, target, variables, index }: Surr
   const { request, expect } = expand({ request: step.request, expect: step.expect }, known) as Step;
   const filled = { ...step, request, expect };
   const reply = await send(filled, conversation, target);
-  const faults = [...stepFaults(filled, reply), ...generalFaults(filled, reply, target)];
+  const faults = [...stepFaults(filled, reply), ...generalFaults(filled, reply, { conversation, target })];
   if (faults.length > 0) {
     const { method, path } = filled.request;
     throw new Error(
@@ -104,9 +104,13 @@ function stepFaults({ expect }: Step, reply: Reply): string[] {
 }
 
 /** What holds for every answer: its media type, the shape of errors, and that no password is ever in it. */
-function generalFaults({ request }: Step, reply: Reply, target: Target): string[] {
+function generalFaults(
+  { request }: Step,
+  reply: Reply,
+  { conversation, target }: Pick<Surroundings, 'conversation' | 'target'>,
+): string[] {
   const faults: string[] = [];
-  const isPlainJson = request.headers?.accept === 'application/json';
+  const isPlainJson = { ...conversation.headers, ...request.headers }.accept === 'application/json';
   const wanted = isPlainJson ? 'application/json' : 'application/scim+json';
   if (reply.text !== '')
     faults.push(...mismatch(wanted, reply.headers.get('content-type') ?? '', 'media type'));

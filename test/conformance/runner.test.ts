@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { openTestApp } from '../support/app.ts';
+import { configurationCases } from './configuration-cases.ts';
 import type { Conversation, Step } from './exchange.ts';
-import { readConversations } from './exchange.ts';
+import { readConversations, shownRows } from './exchange.ts';
 import { expand } from './expand.ts';
 import { at, mismatch } from './match.ts';
 import { replay } from './replay.ts';
+import { rows } from './rows.ts';
 
 describe('mismatch', () => {
   test.each([
@@ -96,13 +98,18 @@ describe('replay', () => {
   });
 });
 
-describe('the conversations', () => {
-  test('show what Entra and Okta are known to do', () => {
-    const shown = new Set(readConversations().flatMap((conversation) => conversation.shows));
-    const entra = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 21, 22].map(
-      (number) => `E${number}`,
-    );
-    const okta = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map((number) => `O${number}`);
-    expect([...entra, ...okta].filter((row) => !shown.has(row))).toEqual([]);
+describe('the conversations and cases', () => {
+  const shown = [
+    ...readConversations().flatMap(shownRows),
+    ...configurationCases.flatMap((each) => each.shows),
+  ];
+
+  test('show every row that there is', () => {
+    expect(rows.filter((row) => !shown.includes(row))).toEqual([]);
+  });
+
+  test('name no row that there is not, and each row has one name', () => {
+    expect(shown.filter((row) => !rows.includes(row))).toEqual([]);
+    expect(rows.length).toBe(new Set(rows).size);
   });
 });
