@@ -69,6 +69,7 @@ function sizeTable({ sizes }: ScaleResult): string {
     row('50 members into a group of', ({ groups }) => groups.addFifty && number(groups.addFifty.members)),
     row('  p50, ms', ({ groups }) => groups.addFifty?.p50Ms.toFixed(1)),
     row('  p95, ms', ({ groups }) => groups.addFifty?.p95Ms.toFixed(1)),
+    row('  CPU, ms', ({ groups }) => groups.addFifty?.cpuMs.toFixed(1)),
   ];
   return table('Scale, one at a time', head, rows);
 }
