@@ -14,7 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ['main', 'app', 'openapi', 'cli', 'config'],
   ['scim', 'upload', 'admin', 'http', 'console'],
   ['directory', 'imports', 'sources', 'connectors', 'security', 'settings'],
-  ['storage', 'archive'],
+  ['storage', 'archive', 'requests'],
   ['resource', 'xml', 'pattern'],
   ['errors', 'log', 'events', 'clock'],
 ];
@@ -43,7 +43,11 @@ const packageRules: readonly { readonly name: RegExp; readonly allowed: RegExp; 
     allowed: /^src\/(storage\/|.*-store\.ts$|.*\/filter-sql\.ts$)/,
     rule: 'Kysely belongs to storage/, *-store.ts and filter-sql.ts',
   },
-  { name: /^(pg|bun:sqlite)(\/|$)/, allowed: /^src\/storage\//, rule: 'database drivers belong to storage/' },
+  {
+    name: /^(pg|bun:sqlite)(\/|$)/,
+    allowed: /^src\/(storage|requests)\//,
+    rule: 'database drivers belong to storage/ and requests/',
+  },
 ];
 
 const textRules: readonly { readonly pattern: RegExp; readonly allowed?: RegExp; readonly rule: string }[] = [

@@ -1,0 +1,46 @@
+import type { RetentionLimits } from './record.ts';
+import type { RequestLog } from './request-log.ts';
+
+const lookMs = 60_000;
+const defaultPauseMs = 50;
+
+export interface RetentionParts {
+  readonly requests: RequestLog;
+  readonly limits: () => Promise<RetentionLimits>;
+  /** Between two pieces: the requests that came meanwhile go first. */
+  readonly pauseMs?: number;
+}
+
+/** Looks every minute for what is too old or too much, and removes it in small pieces. */
+export class Retention {
+  readonly #parts: RetentionParts;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => this.#round(), lookMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #round(): Promise<void> {
+    await this.prune().catch(() => undefined);
+    if (!this.#isStopped) this.start();
+  }
+
+  /** Prunes until nothing is left to prune, or it is told to stop. */
+  async prune(): Promise<void> {
+    const limits = await this.#parts.limits();
+    while (!this.#isStopped && this.#parts.requests.prunePiece(limits)) {
+      await Bun.sleep(this.#parts.pauseMs ?? defaultPauseMs);
+    }
+  }
+}
