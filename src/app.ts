@@ -13,7 +13,10 @@ import { metricsReaders, systemSurface } from './http/system.ts';
 import type { Intake } from './imports/intake.ts';
 import type { ImportRuns } from './imports/runs.ts';
 import type { Log } from './log.ts';
+import type { RequestLog } from './requests/request-log.ts';
+import { SourceActivity } from './scim/activity.ts';
 import { scimBase } from './scim/call.ts';
+import { observeSources } from './scim/metrics.ts';
 import { scimSurface } from './scim/scim.ts';
 import { Accounts } from './security/accounts.ts';
 import { Invitations } from './security/invitations.ts';
@@ -33,6 +36,7 @@ export interface AppParts {
   readonly configurations: Configurations;
   readonly intake: Intake;
   readonly runs: ImportRuns;
+  readonly requests: RequestLog;
   readonly clock: Clock;
   readonly log: Log;
   readonly hosts: HostOptions;
@@ -66,7 +70,9 @@ export function buildGate(parts: AppParts): Gate {
 
 /** Every door of the service. Nothing is asked of the services before a request comes. */
 export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] {
-  const { database, sources, configurations, clock, log } = parts;
+  const { database, sources, configurations, requests, clock, log } = parts;
+  const activity = new SourceActivity();
+  observeSources(metrics, { sources, requests, activity, clock });
   return [
     scimSurface({
       people: new Users(database, new PasswordHasher()),
@@ -75,6 +81,8 @@ export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] 
       configurations,
       clock,
       log,
+      requests,
+      activity,
     }),
     uploadSurface({ intake: parts.intake, runs: parts.runs, sources, log }),
     ...administration(parts),

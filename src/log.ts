@@ -12,6 +12,8 @@ export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** Whether lines of this level are written: what would only be thrown away need not be put together. */
+  isEnabled(level: LogLevel): boolean;
   /** A log that adds `fields` to every line. */
   child(fields: object): Log;
 }
@@ -68,6 +70,7 @@ function over(logger: pino.Logger): Log {
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
+    isEnabled: (level) => logger.isLevelEnabled(level),
     child: (fields) => over(logger.child(loggable(fields))),
   };
 }
@@ -122,9 +125,10 @@ function cleanText(text: string): string {
   );
 }
 
-/** `text` without our own tokens and without the password of any address in it. */
+/** `text` without our own tokens, the password of any address in it, and what is called a password by a path or query. */
 export function maskSecrets(text: string): string {
   return text
+    .replace(/(password[=/:]+)[^\s"]+/gi, '$1********')
     .replace(/rollcall_([a-z]+)_[\w-]{8,}/g, 'rollcall_$1_********')
     .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]{0,256}):[^\s/]{1,1024}@/gi, '$1:********@');
 }

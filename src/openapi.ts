@@ -89,6 +89,7 @@ function unusedParts(version: string): AppParts {
     configurations: unused(),
     intake: unused(),
     runs: unused(),
+    requests: unused(),
     clock: () => new Date(0),
     log: unused(),
     hosts: { publicUrl: undefined, allowedHosts: [], trustedProxies: [] },

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type AppParts, buildGate, buildSurfaces } from '../src/app.ts';
 import { HttpMetrics } from '../src/http/metrics.ts';
 import { openApiDocument } from '../src/openapi.ts';
+import { RequestLog } from '../src/requests/request-log.ts';
 import { Invitations } from '../src/security/invitations.ts';
 import { readJson, Workplace } from './cli/support.ts';
 import { type ImportHouse, openImportHouse, profileXml, userXml } from './imports/support.ts';
@@ -36,6 +38,7 @@ function partsOf(house: ImportHouse): AppParts {
   return {
     ...house,
     clock: house.clock,
+    requests: new RequestLog({ ...house, path: join(house.folder, 'requests.db') }),
     hosts: { publicUrl: undefined, allowedHosts: [], trustedProxies: [] },
     metricsFrom: [],
     version: '1.2.3',

@@ -7,6 +7,8 @@ export interface DataFolder {
   readonly path: string;
   readonly database: string;
   readonly secretKey: string;
+  /** The request log, a SQLite file of its own. */
+  readonly requests: string;
   readonly drop: string;
   readonly archive: string;
   /** Held by the process that serves. */
@@ -22,6 +24,7 @@ export function dataFolder(path: string): DataFolder {
     path,
     database: join(path, 'rollcall.db'),
     secretKey: join(path, 'secret.key'),
+    requests: join(path, 'requests.db'),
     drop: join(path, 'drop'),
     archive: join(path, 'archive'),
     serveLock: join(path, 'serve.lock'),

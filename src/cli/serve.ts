@@ -12,7 +12,11 @@ import { DomainError } from '../errors.ts';
 import { Intake } from '../imports/intake.ts';
 import { ImportRuns } from '../imports/runs.ts';
 import { createLog, type Log } from '../log.ts';
+import type { RetentionLimits } from '../requests/record.ts';
+import { RequestLog } from '../requests/request-log.ts';
+import { Retention } from '../requests/retention.ts';
 import { Invitations, invitationLink } from '../security/invitations.ts';
+import type { Configurations } from '../settings/configuration.ts';
 import type { InstanceLock } from '../storage/instance-lock.ts';
 import { listenUrl, writeServedAddress } from './address.ts';
 import { type DataFolder, makeDataFolder } from './data-folder.ts';
@@ -76,8 +80,10 @@ interface Run {
 }
 
 async function run(config: Config, { services, log, stop }: Run): Promise<void> {
-  const { database, sources, configurations } = services;
+  const { database, sources, configurations, folder } = services;
   const clock = systemClock;
+  const requests = new RequestLog({ path: folder.requests, clock, log });
+  const retention = new Retention({ requests, limits: () => retentionLimits(configurations) });
   const supervisor = new Supervisor({
     command: [...selfCommand(), 'processor', '--data', config.data, '--log-level', config.logLevel],
     environment: processorEnvironment(config),
@@ -101,6 +107,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
       onQueued: () => supervisor.wake(),
     }),
     runs: new ImportRuns({ database, documents, configurations, clock }),
+    requests,
     hosts: config,
     metricsFrom: config.metricsFrom,
     version,
@@ -109,6 +116,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   });
   const server = listen(config, (request, listener) => gate.handle(request, listener));
   supervisor.start();
+  retention.start();
   await announce(config, services, server.port ?? config.port);
   log.info({ port: server.port ?? config.port, host: config.host, version }, 'serving');
   await stop.wait();
@@ -117,6 +125,13 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   await Promise.race([server.stop(false), Bun.sleep(drainMsMax)]);
   await supervisor.stop();
   await server.stop(true);
+  retention.stop();
+  requests.close();
+}
+
+async function retentionLimits(configurations: Configurations): Promise<RetentionLimits> {
+  const { requestLogDays, requestBodyDays, requestLogBytesMax } = (await configurations.current()).settings;
+  return { days: requestLogDays, bodyDays: requestBodyDays, bytesMax: requestLogBytesMax };
 }
 
 type Answer = (request: Request, listener: Bun.Server<undefined>) => Promise<Response>;

@@ -29,6 +29,17 @@ export interface GateOptions {
   readonly createRequestId: () => string;
 }
 
+/** What became known of a request on its way in; a refusal tells as much of it as there is. */
+interface Admission {
+  principal: Principal | undefined;
+}
+
+interface Asked {
+  readonly surface: Surface;
+  readonly facts: RequestFacts;
+  readonly admission: Admission;
+}
+
 const internalOrigin = 'http://rollcall.internal';
 /** The longest that the runtime has. */
 const manyRequestsTimeoutSeconds = 255;
@@ -60,6 +71,7 @@ export class Gate {
       origin: '',
       isSecure: false,
     };
+    const admission: Admission = { principal: undefined };
     let response: Response;
     try {
       const { path: asked, query } = canonicalTarget(request.url);
@@ -67,11 +79,11 @@ export class Gate {
       surface = this.#surfaceOf(path);
       facts = { ...facts, path, ...this.#origin(request, peer) };
       this.#checkHost(request.headers.get('host'));
-      response = await this.#admit(request, listener, { surface, facts, query });
+      response = await this.#admit(request, listener, { surface, facts, query, admission });
     } catch (error) {
       // A path that was refused belongs to nobody, but its answer should have the form that its sender reads.
       if (facts.path === '') surface = this.#surfaceOf(this.#fullPath(rawPath(request.url)));
-      response = this.#refuse(error, request, { surface, facts });
+      response = this.#refuse(error, request, { surface, facts, admission, startedMs });
     }
     response.headers.set('x-request-id', requestId);
     response.headers.set('x-content-type-options', 'nosniff');
@@ -82,9 +94,10 @@ export class Gate {
   async #admit(
     request: Request,
     listener: Listener,
-    { surface, facts, query }: { surface: Surface; facts: RequestFacts; query: string },
+    { surface, facts, query, admission }: Asked & { readonly query: string },
   ): Promise<Response> {
     const principal = await surface.authenticate(request.headers, facts);
+    admission.principal = principal;
     // Only now: a stranger must not hold a connection for as long as an upload may.
     listener.timeout(request, surface.idleTimeoutSeconds);
     const leave = this.#enter(principal);
@@ -155,7 +168,7 @@ export class Gate {
   #refuse(
     error: unknown,
     request: Request,
-    { surface, facts }: { surface: Surface; facts: RequestFacts },
+    { surface, facts, admission, startedMs }: Asked & { readonly startedMs: number },
   ): Response {
     const refused = refusalOf(error);
     const { requestId, path, clientAddress } = facts;
@@ -163,6 +176,14 @@ export class Gate {
     const fields = { requestId, method: request.method, path, status: response.status, clientAddress };
     if (refused.kind === 'internal') this.#options.log.error({ ...fields, err: error }, 'request failed');
     else this.#options.log.info({ ...fields, refusal: refused.detail }, 'request refused');
+    surface.noteRefused?.({
+      request,
+      facts,
+      principal: admission.principal,
+      error: refused,
+      status: response.status,
+      durationMs: performance.now() - startedMs,
+    });
     return response;
   }
 

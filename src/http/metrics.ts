@@ -1,10 +1,24 @@
-import { Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Observation {
   readonly surface: string;
   readonly method: string;
   readonly status: number;
   readonly durationSeconds: number;
+}
+
+/** One value for each combination of labels, read when the metrics are. */
+export interface Series {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  readonly labels: readonly string[];
+  readonly read: () => readonly SeriesValue[] | Promise<readonly SeriesValue[]>;
+}
+
+export interface SeriesValue {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
 }
 
 const bucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -48,6 +62,21 @@ export class HttpMetrics {
       status: `${Math.floor(status / 100)}xx`,
     };
     this.#durations.observe(labels, durationSeconds);
+  }
+
+  /** Values that something else keeps; the labels come from closed sets here too. */
+  series({ name, help, type, labels, read }: Series): void {
+    const Kind = type === 'counter' ? Counter : Gauge;
+    new Kind({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.registry],
+      async collect() {
+        this.reset();
+        for (const { labels, value } of await read()) this.inc(labels, value);
+      },
+    });
   }
 
   /** A gauge that is read when the metrics are. */

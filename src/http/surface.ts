@@ -61,6 +61,19 @@ export interface Surface {
   handle(request: Request): Promise<Response>;
   /** The surface's own body for a refusal that never reached its handlers. */
   refuse(error: DomainError, facts: RequestFacts): Response;
+  /** Is told of each refusal that never reached its handlers. */
+  noteRefused?(refused: RefusedRequest): void;
+}
+
+/** A request that the gate refused in the name of a surface. */
+export interface RefusedRequest {
+  readonly request: Request;
+  readonly facts: RequestFacts;
+  /** Who it was, when that was known already. */
+  readonly principal: Principal | undefined;
+  readonly error: DomainError;
+  readonly status: number;
+  readonly durationMs: number;
 }
 
 const gateRequests = new WeakMap<Request, GateRequest>();

@@ -10,12 +10,29 @@ export interface LoggedRepair {
   readonly attribute: string;
   readonly from?: string;
   readonly to?: string;
+  /** Of a Bulk: the operation, from 1. */
+  readonly operation?: number;
 }
 
 /** An attribute of the body that was left out, and why. */
 export interface LoggedIgnored {
   readonly attribute: string;
   readonly reason: string;
+  readonly operation?: number;
+}
+
+/** What came of a Bulk, with the first operations that failed. */
+export interface LoggedBulk {
+  readonly operations: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly failures: readonly {
+    readonly operation: number;
+    readonly method?: string | undefined;
+    readonly path?: string | undefined;
+    readonly status: number;
+    readonly refusal: string;
+  }[];
 }
 
 /**
@@ -43,6 +60,8 @@ export interface RequestRecord {
   readonly refusal: string | null;
   readonly repairs: readonly LoggedRepair[];
   readonly ignored: readonly LoggedIgnored[];
+  /** Null for anything but a Bulk. */
+  readonly bulk: LoggedBulk | null;
   /** The body as it came, and what the repairs made of it; only for a source that logs bodies. */
   readonly body: string | null;
   readonly decoded: string | null;

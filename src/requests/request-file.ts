@@ -12,7 +12,7 @@ const versions: readonly (readonly string[])[] = [
       id integer primary key, source integer, status integer not null, resource_type text, resource_id integer,
       at_gate integer not null, time integer not null, duration real not null, method text not null, path text not null,
       query text, client text not null, request_id text not null, name text, refusal text, touched text, repairs text,
-      ignored text)`,
+      ignored text, bulk text)`,
     'create index request_at_gate on request (id) where at_gate = 1',
     'create table body (id integer primary key, body text, decoded text)',
     `create table repair_count (
@@ -43,7 +43,7 @@ export class RequestFile {
     this.#sqlite = new Sqlite(path, { create: true, strict: true });
     try {
       prepareFile(this.#sqlite);
-      const marks = new Array(18).fill('?').join(', ');
+      const marks = new Array(19).fill('?').join(', ');
       this.#insert = this.#sqlite.prepare(`insert into request values (${marks})`);
       this.#insertBody = this.#sqlite.prepare('insert into body values (?, ?, ?)');
       this.#count = this.#sqlite.prepare(
@@ -94,6 +94,7 @@ export class RequestFile {
       touched.length > 1 ? touchedText(touched) : null,
       repairs.length > 0 ? JSON.stringify(repairs) : null,
       ignored.length > 0 ? JSON.stringify(ignored) : null,
+      record.bulk === null ? null : JSON.stringify(record.bulk),
     );
     if (record.body !== null || record.decoded !== null)
       this.#insertBody.run(id, record.body, record.decoded);

@@ -4,7 +4,7 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { DomainError } from '../errors.ts';
-import { idAt, type LoggedIgnored, type LoggedRepair, type Touched } from './record.ts';
+import { idAt, type LoggedBulk, type LoggedIgnored, type LoggedRepair, type Touched } from './record.ts';
 import { currentVersion, versionOf } from './request-file.ts';
 
 /** Which requests; every condition that is given must hold. */
@@ -48,6 +48,7 @@ export interface LoggedRequest {
   readonly refusal: string | null;
   readonly repairs: readonly LoggedRepair[];
   readonly ignored: readonly LoggedIgnored[];
+  readonly bulk: LoggedBulk | null;
   readonly body: string | null;
   readonly decoded: string | null;
 }
@@ -87,6 +88,7 @@ interface Row {
   readonly touched: string | null;
   readonly repairs: string | null;
   readonly ignored: string | null;
+  readonly bulk: string | null;
   readonly body?: string | null;
   readonly decoded?: string | null;
 }
@@ -271,6 +273,7 @@ function toRequest(row: Row): LoggedRequest {
     refusal: row.refusal,
     repairs: row.repairs === null ? [] : JSON.parse(row.repairs),
     ignored: row.ignored === null ? [] : JSON.parse(row.ignored),
+    bulk: row.bulk === null ? null : JSON.parse(row.bulk),
     body: row.body ?? null,
     decoded: row.decoded ?? null,
   };

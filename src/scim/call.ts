@@ -4,6 +4,7 @@ import type { DirectoryContext } from '../directory/context.ts';
 import type { Link } from '../directory/resource-view.ts';
 import { DomainError } from '../errors.ts';
 import { admitted } from '../http/surface.ts';
+import type { Touched } from '../requests/record.ts';
 import type { IgnoredAttribute } from '../resource/normalise.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { ScimSource } from '../sources/source-store.ts';
@@ -16,6 +17,9 @@ export interface Repair {
   readonly code: string;
   /** The attribute or text that was mended; never its value. */
   readonly what: string;
+  /** What came and what it became, where one value took the place of another; masked before they are written. */
+  readonly from?: unknown;
+  readonly to?: unknown;
   /** Of a Bulk: the operation, from 1. */
   readonly operation?: number;
 }
@@ -39,8 +43,11 @@ export interface BulkSummary {
 export interface Trace {
   readonly repairs: Repair[];
   readonly ignored: (IgnoredAttribute & { readonly operation?: number })[];
-  /** The decoded body; masked before it is written. */
+  /** What the request named, changed or made, once that is known. */
+  readonly touched: Touched[];
+  /** The body as it came, and what the repairs made of it or of its parts; masked before they are written. */
   body: unknown;
+  readonly decoded: unknown[];
   /** Why the call was refused, as the client was told. */
   refusal: string | undefined;
   bulk: BulkSummary | undefined;
@@ -68,7 +75,15 @@ export function traceOf(request: Request): Trace {
 }
 
 export function newTrace(): Trace {
-  return { repairs: [], ignored: [], body: undefined, refusal: undefined, bulk: undefined };
+  return {
+    repairs: [],
+    ignored: [],
+    touched: [],
+    body: undefined,
+    decoded: [],
+    refusal: undefined,
+    bulk: undefined,
+  };
 }
 
 /** Makes the call that a request stands for: `const call = await open(request)`. */

@@ -18,7 +18,11 @@ export function decodeResource(
   body: ScimValue,
   { resourceType, mode }: DecodeOptions,
 ): ScimObject {
-  const { resource, ignored } = normaliseResource(resourceType, mendBody(call, resourceType, body), mode);
+  const { repairs, decoded } = call.trace;
+  const former = repairs.length;
+  const mended = mendBody(call, resourceType, body);
+  if (repairs.length > former) decoded.push(mended);
+  const { resource, ignored } = normaliseResource(resourceType, mended, mode);
   call.trace.ignored.push(...ignored);
   return resource;
 }
@@ -40,13 +44,16 @@ export function decodePatch(
   resourceType: ResourceType,
 ): readonly PatchOperation[] {
   if (!call.isCompat) return readPatchOp(body);
-  const { repairs } = call.trace;
-  const operations = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });
-  return operations.flatMap((operation, index) =>
-    atOperation({ number: index + 1, of: operations.length }, () =>
+  const { repairs, decoded } = call.trace;
+  const former = repairs.length;
+  const read = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });
+  const operations = read.flatMap((operation, index) =>
+    atOperation({ number: index + 1, of: read.length }, () =>
       mendOperation(resourceType, operation, repairs),
     ),
   );
+  if (repairs.length > former) decoded.push(operations);
+  return operations;
 }
 
 /** What the PATCH engine may do beyond RFC 7644 for this source. */

@@ -1,84 +1,195 @@
-import { admitted } from '../http/surface.ts';
+import type { Clock } from '../clock.ts';
+import { admitted, type RefusedRequest } from '../http/surface.ts';
 import type { Log } from '../log.ts';
+import type { LoggedBulk, LoggedRepair, RequestRecord, Touched } from '../requests/record.ts';
+import type { RequestLog } from '../requests/request-log.ts';
 import { isObject } from '../resource/value.ts';
-import { traceOf } from './call.ts';
+import type { ScimSource } from '../sources/source-store.ts';
+import type { SourceActivity } from './activity.ts';
+import { type BulkSummary, type Repair, scimBase, type Trace, traceOf } from './call.ts';
+import { masked, maskedJson, maskedQuery, maskedRefusal, maskedText, namesSecret } from './mask.ts';
 
-const bodyCharactersMax = 8_192;
+const bodyCharactersMax = 64 * 1_024;
+const repairCharactersMax = 200;
+const textCharactersMax = 1_000;
+const nameCharactersMax = 200;
 const entriesMax = 50;
-/** Levels of nesting, those inside of texts included, below which nothing is shown. */
-const depthMax = 64;
-const masked = '********';
-/** Attribute names whose values never reach a log, in lower case. */
-const secretNames = new Set(['password']);
+const touchedMax = 2_000;
+
+export interface CallLogParts {
+  readonly requests: RequestLog;
+  readonly activity: SourceActivity;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /**
- * One line for each SCIM call: what came, what it was mended to, what was left out. With Log Request Body on, the body
- * as well. It answers "what did the identity provider send for this user".
+ * Says of each SCIM request what came, what it was mended to, what was left out and what came of it. It answers "what
+ * did the identity provider send for this user". Refusals are told on standard error as well.
  */
-export function logCall(log: Log, request: Request, response: Response, durationMs: number): void {
-  const { principal, path, requestId, clientAddress } = admitted(request);
-  const trace = traceOf(request);
-  const source = principal.kind === 'source' ? principal.source : undefined;
-  const fields = {
-    requestId,
-    source: source?.id,
-    method: request.method,
-    path,
-    status: response.status,
-    durationMs: Math.round(durationMs * 100) / 100,
-    clientAddress,
-    ...(trace.repairs.length > 0 ? { repairs: trace.repairs.slice(0, entriesMax) } : {}),
-    ...(trace.ignored.length > 0 ? { ignored: trace.ignored.slice(0, entriesMax) } : {}),
-    ...(trace.bulk === undefined ? {} : { bulk: trace.bulk }),
-    ...(trace.refusal === undefined ? {} : { refusal: trace.refusal }),
-    ...(source?.kind === 'scim' && source.settings.logBodies ? { body: maskedBody(trace.body) } : {}),
-  };
-  log.info(fields, 'scim');
-}
+export class CallLog {
+  readonly #parts: CallLogParts;
 
-/** The body as text with every secret masked, cut to a bounded length. */
-export function maskedBody(body: unknown): string | undefined {
-  return body === undefined ? undefined : JSON.stringify(mask(body)).slice(0, bodyCharactersMax);
-}
+  constructor(parts: CallLogParts) {
+    this.#parts = parts;
+  }
 
-function mask(value: unknown, depth = 0): unknown {
-  if (depth > depthMax) return masked;
-  if (typeof value === 'string') return maskText(value, depth);
-  if (Array.isArray(value)) return value.map((item) => mask(item, depth + 1));
-  if (!isObject(value)) return value;
-  const isSecretOperation = Object.entries(value).some(
-    ([name, inner]) => name.toLowerCase() === 'path' && namesSecret(inner),
-  );
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const isSecret = namesSecret(name) || (isSecretOperation && name.toLowerCase() === 'value');
-      return [name, isSecret ? masked : mask(inner, depth + 1)];
-    }),
-  );
-}
+  /** A request that the surface has answered. */
+  handled(request: Request, status: number, durationMs: number): void {
+    const { principal, path, requestId, clientAddress } = admitted(request);
+    const { requests, activity, clock } = this.#parts;
+    const trace = traceOf(request);
+    const source =
+      principal.kind === 'source' && principal.source.kind === 'scim' ? principal.source : undefined;
+    const nowMs = clock().getTime();
+    const address = addressOf(path, queryOf(request.url));
+    const record: RequestRecord = {
+      timeMs: nowMs - durationMs,
+      durationMs: rounded(durationMs),
+      sourceId: source?.id ?? null,
+      method: request.method,
+      ...address,
+      status,
+      clientAddress,
+      requestId,
+      touched: trace.touched.length > 0 ? trace.touched.slice(0, touchedMax) : touchedBy(path),
+      name: nameIn(request.method, trace.body),
+      refusal:
+        trace.refusal === undefined ? null : maskedRefusal(trace.refusal, { ...address, body: trace.body }),
+      repairs: trace.repairs.length === 0 ? none : trace.repairs.slice(0, entriesMax).map(toLogged),
+      ignored: trace.ignored.length === 0 ? none : trace.ignored.slice(0, entriesMax).map(toShownIgnored),
+      bulk: trace.bulk === undefined ? null : toShownBulk(trace.bulk, trace.body),
+      ...bodiesOf(source, trace),
+      isAtGate: false,
+    };
+    requests.append(record);
+    if (source !== undefined) {
+      activity.request(source.id, nowMs);
+      for (const { code } of trace.repairs) activity.repaired(source.id, code);
+    }
+    this.#say(record);
+  }
 
-/** Clients send JSON inside texts; one without a secret stays as it was sent. */
-function maskText(text: string, depth: number): string {
-  if (!/^\s*[[{"]/.test(text)) return hidesSecret(text) ? masked : text;
-  try {
-    const inner: unknown = JSON.parse(text);
-    const shown = JSON.stringify(mask(inner, depth + 1));
-    return shown === JSON.stringify(inner) ? text : shown;
-  } catch {
-    return hidesSecret(text) ? masked : text;
+  /** A request that the gate has refused before the surface saw it. Only so many of these are kept. */
+  refused({ request, facts, principal, error, status, durationMs }: RefusedRequest): void {
+    const { requests, activity, clock } = this.#parts;
+    const sourceId = principal?.kind === 'source' ? principal.source.id : null;
+    const nowMs = clock().getTime();
+    if (!activity.mayLogRefusal(sourceId, nowMs)) return;
+    const address = addressOf(facts.path, queryOf(request.url));
+    requests.append({
+      timeMs: nowMs - durationMs,
+      durationMs: rounded(durationMs),
+      sourceId,
+      method: request.method.slice(0, 20),
+      ...address,
+      status,
+      clientAddress: facts.clientAddress,
+      requestId: facts.requestId,
+      touched: touchedBy(facts.path),
+      name: null,
+      refusal: maskedRefusal(error.detail, { ...address, body: undefined }),
+      repairs: none,
+      ignored: none,
+      bulk: null,
+      body: null,
+      decoded: null,
+      isAtGate: true,
+    });
+  }
+
+  /** Standard error is for what somebody should look at; everything is in the request log. */
+  #say(record: RequestRecord): void {
+    const { log } = this.#parts;
+    const isRefusal = record.status >= 400 || (record.bulk?.failed ?? 0) > 0;
+    if (!isRefusal && !log.isEnabled('debug')) return;
+    const { requestId, sourceId: source, method, status, durationMs, clientAddress, refusal } = record;
+    const fields = {
+      ...{ requestId, source, method, path: scimBase + record.path, status, durationMs, clientAddress },
+      ...(record.repairs.length > 0 ? { repairs: record.repairs.map(withoutValues) } : {}),
+      ...(record.ignored.length > 0 ? { ignored: record.ignored } : {}),
+      ...(record.bulk === null ? {} : { bulk: record.bulk }),
+      ...(refusal === null ? {} : { refusal }),
+    };
+    if (isRefusal) log.info(fields, 'scim');
+    else log.debug(fields, 'scim');
   }
 }
 
-/** What only resembles JSON, or is a path with a filter, cannot be taken apart: the name and a quote are enough. */
-function hidesSecret(text: string): boolean {
-  return text.includes('"') && namesSecret(text);
+const none = [] as const;
+
+function rounded(durationMs: number): number {
+  return Math.round(durationMs * 100) / 100;
 }
 
-/** A path or key in which a secret attribute stands, whatever URN is before it and whatever filter behind. */
-function namesSecret(path: unknown): boolean {
-  if (typeof path !== 'string') return false;
-  return path
-    .toLowerCase()
-    .split(/[^a-z0-9_$-]+/)
-    .some((part) => secretNames.has(part));
+function queryOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? '' : url.slice(mark + 1);
+}
+
+function addressOf(path: string, query: string): { readonly path: string; readonly query: string | null } {
+  const below = path.startsWith(scimBase) ? path.slice(scimBase.length) || '/' : path;
+  return {
+    path: namesSecret(below) ? masked : below.slice(0, textCharactersMax),
+    query: query === '' ? null : maskedQuery(query, textCharactersMax),
+  };
+}
+
+const resourcePath = /\/(User|Group)s\/([1-9]\d{0,14})$/;
+
+/** The resource in the path: also of a request that came no further than that. */
+function touchedBy(path: string): readonly Touched[] {
+  const found = resourcePath.exec(path);
+  return found === null
+    ? none
+    : [{ resourceType: found[1] === 'Group' ? 'Group' : 'User', resourceId: Number(found[2]) }];
+}
+
+/** A create that is refused has no id: the name is all by which anybody will look for it. */
+function nameIn(method: string, body: unknown): string | null {
+  if ((method !== 'POST' && method !== 'PUT') || !isObject(body)) return null;
+  const name = body.userName ?? body.displayName;
+  return typeof name === 'string' ? maskedText(name, nameCharactersMax) : null;
+}
+
+function toLogged({ code, what, from, to, operation }: Repair): LoggedRepair {
+  const attribute = maskedText(what, repairCharactersMax);
+  const isSecret = namesSecret(what);
+  return {
+    code,
+    attribute,
+    ...(from === undefined ? {} : { from: isSecret ? masked : shown(from) }),
+    ...(to === undefined ? {} : { to: isSecret ? masked : shown(to) }),
+    ...(operation === undefined ? {} : { operation }),
+  };
+}
+
+function shown(value: unknown): string {
+  return maskedJson(value, repairCharactersMax) ?? '';
+}
+
+function toShownIgnored({ attribute, ...others }: Trace['ignored'][number]) {
+  return { ...others, attribute: maskedText(attribute, repairCharactersMax) };
+}
+
+function toShownBulk({ failures, ...counts }: BulkSummary, body: unknown): LoggedBulk {
+  const shown = failures.map(({ path, refusal, ...others }) => ({
+    ...others,
+    path: path === undefined ? undefined : maskedText(path, repairCharactersMax),
+    refusal: maskedRefusal(refusal, { query: null, body }),
+  }));
+  return { ...counts, failures: shown };
+}
+
+function withoutValues({ from: _from, to: _to, attribute: what, ...others }: LoggedRepair) {
+  return { ...others, what };
+}
+
+function bodiesOf(source: ScimSource | undefined, trace: Trace): Pick<RequestRecord, 'body' | 'decoded'> {
+  if (source?.settings.logBodies !== true) return { body: null, decoded: null };
+  const { decoded } = trace;
+  return {
+    body: maskedJson(trace.body, bodyCharactersMax) ?? null,
+    decoded: maskedJson(decoded.length > 1 ? decoded : decoded[0], bodyCharactersMax) ?? null,
+  };
 }

@@ -11,15 +11,17 @@ import { refusalOf } from '../http/refusal.ts';
 import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
+import type { RequestLog } from '../requests/request-log.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { Sources } from '../sources/sources.ts';
+import type { SourceActivity } from './activity.ts';
 import { mediaTypeFor, mediaTypeOf } from './answer.ts';
 import { bulk } from './bulk/bulk.ts';
 import { callOpener, scimBase, traceOf } from './call.ts';
 import { discovery } from './discovery.ts';
 import { toErrorResponse } from './errors.ts';
 import { groups } from './groups.ts';
-import { logCall } from './request-log.ts';
+import { CallLog } from './request-log.ts';
 import { users } from './users.ts';
 import { groupVerbs, userVerbs } from './verbs.ts';
 
@@ -30,6 +32,8 @@ export interface ScimParts {
   readonly configurations: Configurations;
   readonly clock: Clock;
   readonly log: Log;
+  readonly requests: RequestLog;
+  readonly activity: SourceActivity;
 }
 
 const idleTimeoutSeconds = 30;
@@ -37,6 +41,7 @@ const bearerForm = /^Bearer +([^\s,]+)$/i;
 
 export function scimSurface(parts: ScimParts): Surface {
   const app = scimApp(parts);
+  const callLog = new CallLog(parts);
   return {
     name: 'scim',
     base: scimBase,
@@ -51,10 +56,11 @@ export function scimSurface(parts: ScimParts): Surface {
     async handle(request) {
       const startedMs = performance.now();
       const response = await app.handle(request);
-      logCall(parts.log, request, response, performance.now() - startedMs);
+      callLog.handled(request, response.status, performance.now() - startedMs);
       return response;
     },
     refuse: (error) => toErrorResponse(error, mediaTypeOf(null)),
+    noteRefused: (refused) => callLog.refused(refused),
   };
 }
 

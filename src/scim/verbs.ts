@@ -48,10 +48,22 @@ export function userVerbs(people: Users): UserVerbs {
       return decodeResource(call, body, { resourceType: call.context.configuration.userType, mode });
     },
     readPatch: (call, body) => decodePatch(call, body, call.context.configuration.userType),
-    create: (call, body) => people.create(call.context, body, call.source.settings.onMatch),
-    createRing: (call, bodies) => people.createRing(call.context, bodies, call.source.settings.onMatch),
-    replace: (call, { id, ifMatch }, body) => people.replace(call.context, id, body, ifMatch),
+    async create(call, body) {
+      const created = await people.create(call.context, body, call.source.settings.onMatch);
+      touch(call, 'User', created.resource.id);
+      return created;
+    },
+    async createRing(call, bodies) {
+      const created = await people.createRing(call.context, bodies, call.source.settings.onMatch);
+      for (const { resource } of created) touch(call, 'User', resource.id);
+      return created;
+    },
+    replace(call, { id, ifMatch }, body) {
+      touch(call, 'User', id);
+      return people.replace(call.context, id, body, ifMatch);
+    },
     async patch(call, { id, ifMatch }, operations) {
+      touch(call, 'User', id);
       const options = { ...patchOptions(call), ifMatch };
       const { user, result } = await people.patch(call.context, id, operations, options);
       call.trace.ignored.push(...result.ignored);
@@ -59,7 +71,10 @@ export function userVerbs(people: Users): UserVerbs {
       note(call, 'bare-extension-name', result.bareNames);
       return user;
     },
-    delete: (call, { id, ifMatch }) => people.delete(call.context, id, ifMatch),
+    delete(call, { id, ifMatch }) {
+      touch(call, 'User', id);
+      return people.delete(call.context, id, ifMatch);
+    },
   };
 }
 
@@ -69,18 +84,34 @@ export function groupVerbs(directory: Groups): Verbs<Group> {
       return decodeResource(call, body, { resourceType: call.context.configuration.groupType, mode });
     },
     readPatch: (call, body) => decodePatch(call, body, call.context.configuration.groupType),
-    create: (call, body) => directory.create(call.context, body, call.source.settings.onMatch),
-    replace: (call, { id, ifMatch }, body) => directory.replace(call.context, id, body, ifMatch),
+    async create(call, body) {
+      const created = await directory.create(call.context, body, call.source.settings.onMatch);
+      touch(call, 'Group', created.resource.id);
+      return created;
+    },
+    replace(call, { id, ifMatch }, body) {
+      touch(call, 'Group', id);
+      return directory.replace(call.context, id, body, ifMatch);
+    },
     patch(call, { id, ifMatch }, operations) {
+      touch(call, 'Group', id);
       return directory.patch(call.context, id, operations, { ...patchOptions(call), ifMatch });
     },
-    delete: (call, { id, ifMatch }) => directory.delete(call.context, id, ifMatch),
+    delete(call, { id, ifMatch }) {
+      touch(call, 'Group', id);
+      return directory.delete(call.context, id, ifMatch);
+    },
   };
 }
 
 /** The resource that the path of a request names. */
 export function targetOf(request: Request, id: string): Target {
   return { id: toResourceId(id), ifMatch: request.headers.get('if-match') ?? undefined };
+}
+
+/** For the request log; an id of no resource is not worth a line. */
+function touch({ trace }: ScimCall, resourceType: ResourceTypeName, resourceId: number): void {
+  if (resourceId > 0) trace.touched.push({ resourceType, resourceId });
 }
 
 function note(call: ScimCall, code: string, whats: readonly string[]): void {

@@ -61,6 +61,14 @@ export const settingDefinitions = {
     'Largest XML document after decompression, bytes',
   ),
   archiveRunsKept: number(30, 1, 10_000, 'Archived documents kept for each source'),
+  requestLogDays: number(30, 1, 3_650, 'Days for which SCIM requests are kept in the request log'),
+  requestBodyDays: number(7, 1, 3_650, 'Days for which logged request bodies are kept'),
+  requestLogBytesMax: number(
+    1024 ** 3,
+    1024 ** 2,
+    1024 ** 4,
+    'Largest request log, bytes; the oldest requests go first',
+  ),
 } as const satisfies Record<string, NumberSetting | TextSetting>;
 
 export type SettingName = keyof typeof settingDefinitions;

@@ -60,6 +60,7 @@ export function requestRecord(fields: Partial<RequestRecord> = {}): RequestRecor
     refusal: null,
     repairs: [],
     ignored: [],
+    bulk: null,
     body: null,
     decoded: null,
     isAtGate: false,

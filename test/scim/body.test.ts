@@ -142,7 +142,7 @@ describe('the request log', () => {
       { op: 'replace', value: { [`${userUrn}:password`]: 'Canary-6', title: 'Boss' } },
     ]);
     await app.call('POST', '/Users', '{"userName":"cid","password":"Canary-7",');
-    const log = app.logged.join('');
+    const log = app.logged.join('') + JSON.stringify(app.requests());
     expect(log).not.toContain('Canary');
     expect(log).not.toContain(app.token);
     expect(log).toContain('ann');
@@ -152,7 +152,7 @@ describe('the request log', () => {
   test('has no body unless the source says so, and names repairs and what was ignored', async () => {
     await using app = await openTestApp();
     await app.createUser({ userName: 'ann', displayName: 'Hidden Name', active: 'True', shoeSize: 9 });
-    const log = app.logged.join('');
+    const log = app.logged.join('') + JSON.stringify(app.requests());
     expect(log).not.toContain('Hidden Name');
     expect(log).toContain('boolean-from-string');
     expect(log).toContain('shoeSize');

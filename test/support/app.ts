@@ -2,6 +2,9 @@
 // Only the clock is faked; it stands still until a test moves it.
 // What the service logs is kept, so that tests can look for what must not be in it.
 
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Groups } from '../../src/directory/groups.ts';
 import { Users } from '../../src/directory/users.ts';
 import { Gate } from '../../src/http/gate.ts';
@@ -10,8 +13,12 @@ import { RequestLimits } from '../../src/http/limits.ts';
 import { HttpMetrics } from '../../src/http/metrics.ts';
 import type { Surface } from '../../src/http/surface.ts';
 import { systemSurface } from '../../src/http/system.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import { RequestLog } from '../../src/requests/request-log.ts';
+import { type LoggedRequest, RequestReader } from '../../src/requests/request-reader.ts';
+import { SourceActivity } from '../../src/scim/activity.ts';
 import { scimBase } from '../../src/scim/call.ts';
+import { observeSources } from '../../src/scim/metrics.ts';
 import { scimSurface } from '../../src/scim/scim.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
 import { secretBox } from '../../src/security/secret-key.ts';
@@ -90,6 +97,10 @@ export class TestApp implements AsyncDisposable {
   readonly groups: Groups;
   /** Every line that was logged, as JSON text. */
   readonly logged: string[] = [];
+  /** Where the request log is, once `requests` has been called. */
+  readonly requestLogPath = join(tmpdir(), `rollcall-requests-${crypto.randomUUID()}.db`);
+  readonly requestLog: RequestLog;
+  #hasReadRequests = false;
   readonly port: number;
   readonly #server: Bun.Server<undefined>;
   readonly #close: () => PromiseLike<void>;
@@ -102,7 +113,10 @@ export class TestApp implements AsyncDisposable {
     this.configurations = new Configurations(database);
     this.people = new Users(database, new PasswordHasher());
     this.groups = new Groups(database);
-    const gate = this.#gate(options.surfaces ?? []);
+    const log = createLog({ level: 'debug', destination: { write: (line) => void this.logged.push(line) } });
+    // It waits for longer than a test takes: only a test that asks for it pays for a file.
+    this.requestLog = new RequestLog({ path: this.requestLogPath, clock: this.clock, log, waitMs: 60_000 });
+    const gate = this.#gate(log, options.surfaces ?? []);
     this.#server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -113,9 +127,8 @@ export class TestApp implements AsyncDisposable {
     this.port = this.#server.port ?? 0;
   }
 
-  #gate(surfaces: readonly Surface[]): Gate {
+  #gate(log: Log, surfaces: readonly Surface[]): Gate {
     const { people, groups, sources, configurations, clock } = this;
-    const log = createLog({ level: 'debug', destination: { write: (line) => void this.logged.push(line) } });
     const metrics = new HttpMetrics('0.0.0-test');
     const system = systemSurface({
       metrics,
@@ -123,8 +136,12 @@ export class TestApp implements AsyncDisposable {
       mayReadMetrics: () => true,
       profileSchema: async () => '<schema/>',
     });
+    const activity = new SourceActivity();
+    observeSources(metrics, { sources, requests: this.requestLog, activity, clock });
+    const requests = this.requestLog;
+    const scim = scimSurface({ people, groups, sources, configurations, clock, log, requests, activity });
     return new Gate({
-      surfaces: [scimSurface({ people, groups, sources, configurations, clock, log }), system, ...surfaces],
+      surfaces: [scim, system, ...surfaces],
       hosts: hostRules({ publicUrl: undefined, allowedHosts: ['id.example.com'], trustedProxies: [] }),
       limits: new RequestLimits(clock),
       metrics,
@@ -192,6 +209,14 @@ export class TestApp implements AsyncDisposable {
     }));
   }
 
+  /** What the request log says, oldest first. */
+  requests(): LoggedRequest[] {
+    this.requestLog.flush();
+    this.#hasReadRequests = true;
+    using reader = new RequestReader(this.requestLogPath);
+    return reader.page({}, { limit: 1_000, withBodies: true }).requests.toReversed();
+  }
+
   /** `User 1 create` for each row, in order. */
   async history(): Promise<string[]> {
     return (await this.journal()).map((row) => `${row.resource_type} ${row.resource_id} ${row.action}`);
@@ -200,6 +225,9 @@ export class TestApp implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.stop(true);
     await this.#close();
+    if (!this.#hasReadRequests) return;
+    this.requestLog.close();
+    for (const ending of ['', '-wal', '-shm']) rmSync(this.requestLogPath + ending, { force: true });
   }
 }
 

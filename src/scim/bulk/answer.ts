@@ -60,6 +60,8 @@ export function noteInTrace(call: ScimCall, operations: readonly Prepared[], ans
   for (const { number, trace: own } of operations) {
     for (const repair of own.repairs) trace.repairs.push({ ...repair, operation: number });
     for (const ignored of own.ignored) trace.ignored.push({ ...ignored, operation: number });
+    trace.touched.push(...own.touched);
+    trace.decoded.push(...own.decoded);
   }
   trace.bulk = summaryOf(operations, answered);
 }

@@ -24,7 +24,7 @@ function mendOpName(operation: ScimValue, repairs: Repair[]): ScimValue {
   const key = Object.keys(operation).find((name) => name.toLowerCase() === 'op');
   const op = key === undefined ? undefined : operation[key];
   if (key === undefined || typeof op !== 'string' || op.toLowerCase() !== 'delete') return operation;
-  repairs.push({ code: 'op-synonym', what: op });
+  repairs.push({ code: 'op-synonym', what: 'op', from: op, to: 'remove' });
   return { ...operation, [key]: 'remove' };
 }
 

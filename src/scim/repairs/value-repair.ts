@@ -69,7 +69,7 @@ export function mendValue(
   for (const repair of valueRepairs) {
     const result = repair.mend(attribute, mended);
     if (result === undefined) continue;
-    repairs.push({ code: repair.code, what: attribute.path });
+    repairs.push({ code: repair.code, what: attribute.path, from: mended, to: result });
     mended = result;
   }
   if (isArray(mended)) return mended.map((element) => mendElement(attribute, element, repairs, depth));
