@@ -76,7 +76,7 @@ export class CallLog {
     const sourceId = principal?.kind === 'source' ? principal.source.id : null;
     const nowMs = clock().getTime();
     if (!activity.mayLogRefusal(sourceId, nowMs)) return;
-    const address = addressOf(facts.path, queryOf(request.url));
+    const address = addressOf(facts.path || (URL.parse(request.url)?.pathname ?? ''), queryOf(request.url));
     requests.append({
       timeMs: nowMs - durationMs,
       durationMs: rounded(durationMs),
