@@ -40,8 +40,8 @@ const packageRules: readonly { readonly name: RegExp; readonly allowed: RegExp; 
   },
   {
     name: /^kysely(-|\/|$)/,
-    allowed: /^src\/(storage\/|.*-store\.ts$|.*\/filter-sql\.ts$)/,
-    rule: 'Kysely belongs to storage/, *-store.ts and filter-sql.ts',
+    allowed: /^src\/(storage\/|.*-store\.ts$|.*\/filter-sql(-[a-z]+)*\.ts$)/,
+    rule: 'Kysely belongs to storage/, *-store.ts and filter-sql*.ts',
   },
   {
     name: /^(pg|bun:sqlite)(\/|$)/,

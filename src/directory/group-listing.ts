@@ -1,4 +1,4 @@
-import { findGroupFilterSql, groupFilterSql, groupSortKey } from './filter-sql.ts';
+import { groupFilterSql, groupSortKey } from './filter-sql.ts';
 import { type Group, selectGroups } from './group-store.ts';
 import { groupList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
@@ -8,7 +8,6 @@ import { findLinks } from './source-link-store.ts';
 export const groupListing: Listing<Group> = {
   list: groupList,
   filterSql: groupFilterSql,
-  findFilterSql: findGroupFilterSql,
   sortKey: groupSortKey,
   select: selectGroups,
   view: (group) => groupView(group, undefined, () => ''),

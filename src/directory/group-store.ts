@@ -106,6 +106,7 @@ export interface GroupUpdate extends Record<string, unknown> {
   readonly display_name_key: string;
   readonly group_type: string;
   readonly document: string;
+  readonly folded: string | null;
   readonly owner_source_id: number | null;
   readonly modified: string;
   readonly former_version: number;
@@ -119,6 +120,7 @@ const updateById = statement<GroupUpdate, { id: number }>((db, place) =>
       display_name_key: place('display_name_key'),
       group_type: place('group_type'),
       document: place('document'),
+      folded: place('folded'),
       owner_source_id: place('owner_source_id'),
       modified: place('modified'),
     })

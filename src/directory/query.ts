@@ -2,13 +2,7 @@ import type { FilterTarget, ResolvedFilter } from '../resource/filter-resolve.ts
 import type { ScimObject } from '../resource/value.ts';
 import type { Database, Reader } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
-import {
-  type CompiledFilter,
-  type Condition,
-  type FilterScope,
-  filterScope,
-  type SortKey,
-} from './filter-sql.ts';
+import { type CompiledFilter, type FilterScope, filterScope, type SortKey } from './filter-sql.ts';
 import type { ListStore } from './list-store.ts';
 import { QueryLine } from './query-line.ts';
 import { RowWalk } from './row-walk.ts';
@@ -46,7 +40,6 @@ export interface Sort {
 export interface Listing<R> {
   readonly list: ListStore;
   filterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter;
-  findFilterSql(filter: ResolvedFilter, scope: FilterScope): Condition | undefined;
   sortKey(target: FilterTarget, scope: FilterScope): SortKey;
   /** Ids that a filter names outright, by one look into a unique index; undefined for any other filter. */
   findDirectly(db: Reader, context: DirectoryContext, filter: ResolvedFilter): Promise<number[] | undefined>;

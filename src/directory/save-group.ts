@@ -5,6 +5,7 @@ import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
+import { documentColumns } from './document-columns.ts';
 import { type Group, insertGroups, toGroupParts, updateGroup } from './group-store.ts';
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
 import { addMembers, keepMembers, makeNobodysPrimary, removeMembers } from './membership-store.ts';
@@ -100,7 +101,7 @@ function groupColumns({ displayName, groupType, document }: ReturnType<typeof to
     group_type: groupType,
     display_name: displayName,
     display_name_key: canonicalKey(displayName),
-    document: JSON.stringify(document),
+    ...documentColumns(document, displayName),
   } as const;
 }
 

@@ -259,15 +259,17 @@ function toNewRow(context: DirectoryContext, { id, parts, managerId }: Placed) {
 async function updateRow(tx: Tx, context: DirectoryContext, user: Placed, before: User): Promise<void> {
   const { id, parts, managerId } = user;
   const owner = before.ownerSourceId ?? context.sourceId;
-  const { document, display_name, ...now } = keysOf(parts, managerId, owner);
+  const { document, folded, display_name, ...now } = keysOf(parts, managerId, owner);
   const {
     document: _document,
+    folded: _folded,
     display_name: _shown,
     ...then
   } = keysOf(toParts(before.resource), before.manager?.id ?? null, before.ownerSourceId);
   const version = {
     id,
     document,
+    folded,
     display_name,
     // A clock that was set back must not take lastModified back with it.
     modified: laterOf(context.now, before.modified),

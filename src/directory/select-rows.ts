@@ -8,7 +8,6 @@ import type { IdRange, Rows } from './list-store.ts';
 import { narrowings } from './narrowing.ts';
 import type { Listed, Listing, Query } from './query.ts';
 import { type RowWalk, sumOf } from './row-walk.ts';
-import { scanRows } from './scan-rows.ts';
 
 /** Where a cursor stands: behind this row. */
 export type Position = RankedRow;
@@ -53,8 +52,6 @@ const sortedRowsMax = 200_000;
 
 export async function selectRows(selecting: Selecting, query: Query): Promise<Selection> {
   const { scope, listing } = selecting;
-  if (query.filter !== undefined && listing.findFilterSql(query.filter, scope) === undefined)
-    return scanRows(selecting, query, query.filter);
   const isDescending = query.sort?.isDescending ?? false;
   const filter = query.filter && listing.filterSql(query.filter, scope);
   const plan: Plan = {
@@ -94,8 +91,8 @@ async function findFew(
   const all = { condition: undefined, owner: rows.owner };
   if (direct !== undefined) return listing.list.rowsAmong(db, all, direct, key);
   for (const term of narrowings(filter, (each) => listing.filterSql(each, scope).isIndexed)) {
-    const { condition } = listing.filterSql(term, scope);
-    const ids = await listing.list.someIds(db, condition, fewMax + 1);
+    const { driven } = listing.filterSql(term, scope);
+    const ids = await listing.list.someIds(db, driven, fewMax + 1);
     if (ids.length <= fewMax) return listing.list.rowsAmong(db, rows, ids, key);
   }
   return undefined;

@@ -3,6 +3,7 @@ import { brokenUniqueRule, StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
+import { documentColumns } from './document-columns.ts';
 import { findGroupsByNameKeys, insertGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import type { UnitType } from './organisation.ts';
@@ -53,7 +54,7 @@ async function createUnits(
     group_type: type,
     display_name: name,
     display_name_key: canonicalKey(name),
-    document: '{}',
+    ...documentColumns({}, name),
     version: 1,
     created: context.now,
     modified: context.now,

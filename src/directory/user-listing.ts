@@ -1,6 +1,6 @@
 import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
-import { findUserFilterSql, userFilterSql, userSortKey } from './filter-sql.ts';
+import { userFilterSql, userSortKey } from './filter-sql.ts';
 import { userList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
 import { userView, withoutManager } from './resource-view.ts';
@@ -11,7 +11,6 @@ import { findLiveUsers, findUsersByNameKeys, selectUsers } from './user-store.ts
 export const userListing: Listing<User> = {
   list: userList,
   filterSql: userFilterSql,
-  findFilterSql: findUserFilterSql,
   sortKey: userSortKey,
   select: selectLiveUsers,
   view: (user, context) => userView(user, context.configuration.personas, () => ''),

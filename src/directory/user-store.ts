@@ -1,5 +1,4 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
-import { DomainError } from '../errors.ts';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
@@ -7,6 +6,7 @@ import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { UserTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
+import { documentColumns } from './document-columns.ts';
 import { noUnits, type Units, type UnitType, unitTypes } from './organisation.ts';
 import { laterModified } from './touch-store.ts';
 import {
@@ -162,25 +162,16 @@ function primaryUnits(groups: readonly GroupOfUser[]): Units {
 export function userColumns(userName: string, userNameKey: string, document: ScimObject) {
   const enterprise = isObject(document[enterpriseUserUrn]) ? document[enterpriseUserUrn] : {};
   const name = isObject(document.name) ? document.name : {};
+  const shown = shownName(userName, document);
   return {
     user_name: userName,
     user_name_key: userNameKey,
-    display_name: shownName(userName, document),
+    display_name: shown,
     display_name_key: textKey(document.displayName),
     family_name_key: textKey(name.familyName),
     employee_number_key: textKey(enterprise.employeeNumber),
-    document: boundedJson(document),
+    ...documentColumns(document, shown),
   } as const;
-}
-
-/** Far above any real profile with its photos' addresses; without a bound, one user could fill memory and disk. */
-const documentCharactersMax = 1024 * 1024;
-
-function boundedJson(document: ScimObject): string {
-  const json = JSON.stringify(document);
-  if (json.length <= documentCharactersMax) return json;
-  const detail = `The user would be larger than ${documentCharactersMax} characters; leave something out.`;
-  throw new DomainError('invalidValue', detail);
 }
 
 export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Promise<void> = bulkInsert(
@@ -196,6 +187,7 @@ export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Pr
     'family_name_key',
     'employee_number_key',
     'document',
+    'folded',
     'manager_id',
     'password_hash',
     'do_not_synchronise',
@@ -206,7 +198,7 @@ export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Pr
 );
 
 /** What an indexed column holds; an update that leaves all of them alone need not touch an index. */
-export type UserKeys = Omit<ReturnType<typeof userColumns>, 'document' | 'display_name'> & {
+export type UserKeys = Omit<ReturnType<typeof userColumns>, 'document' | 'folded' | 'display_name'> & {
   readonly state: UserState;
   readonly owner_source_id: number | null;
   readonly manager_id: number | null;
@@ -215,6 +207,7 @@ export type UserKeys = Omit<ReturnType<typeof userColumns>, 'document' | 'displa
 export interface UserVersion extends Record<string, unknown> {
   readonly id: number;
   readonly document: string;
+  readonly folded: string | null;
   readonly display_name: string;
   readonly modified: string;
   readonly former_version: number;
@@ -233,6 +226,7 @@ const updateKeysById = statement<UserVersion & UserKeys, { id: number }>((db, pl
       family_name_key: place('family_name_key'),
       employee_number_key: place('employee_number_key'),
       document: place('document'),
+      folded: place('folded'),
       manager_id: place('manager_id'),
       modified: place('modified'),
     })
@@ -245,7 +239,12 @@ const updateKeysById = statement<UserVersion & UserKeys, { id: number }>((db, pl
 const updateDocumentById = statement<UserVersion, { id: number }>((db, place) =>
   db
     .updateTable('user')
-    .set({ document: place('document'), display_name: place('display_name'), modified: place('modified') })
+    .set({
+      document: place('document'),
+      folded: place('folded'),
+      display_name: place('display_name'),
+      modified: place('modified'),
+    })
     .set((value) => ({ version: value('version', '+', 1) }))
     .where('id', '=', place('id'))
     .where('version', '=', place('former_version'))

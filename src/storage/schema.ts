@@ -48,6 +48,8 @@ export interface UserTable {
   employee_number_key: string | null;
   /** The canonical SCIM attributes, without those that are columns, memberships or links. */
   document: string;
+  /** What SQL cannot work out of the document's text, JSON: see `foldDocument`. Null when that is nothing. */
+  folded: string | null;
   manager_id: number | null;
   password_hash: string | null;
   do_not_synchronise: Flag;
@@ -89,6 +91,8 @@ export interface GroupTable {
   display_name: string;
   display_name_key: string;
   document: string;
+  /** As in `UserTable`. */
+  folded: string | null;
   version: number;
   created: string;
   modified: string;

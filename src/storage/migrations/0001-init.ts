@@ -24,7 +24,7 @@ export async function up(db: Db, dialect: Dialect): Promise<void> {
 
 type Make = ReturnType<typeof tables>;
 
-/** What differs between the engines: how a table numbers its own rows, and how wide an integer is. */
+/** What differs between the engines: how a table numbers its rows, how wide an integer is, how texts are ordered. */
 function tables(db: Db, dialect: Dialect) {
   const integer = dialect === 'sqlite' ? 'integer' : 'bigint';
   const autoId = (column: ColumnDefinitionBuilder) =>
@@ -33,6 +33,8 @@ function tables(db: Db, dialect: Dialect) {
       : column.primaryKey().generatedAlwaysAsIdentity();
   return {
     integer,
+    /** A text that is compared by code point, as SQLite compares every text, so that indexes and order agree. */
+    key: dialect === 'sqlite' ? ('text' as const) : sql`text collate "C"`,
     table: (name: string) => db.schema.createTable(name),
     numbered: (name: string, column = 'id') => db.schema.createTable(name).addColumn(column, integer, autoId),
   } as const;
@@ -80,50 +82,52 @@ async function createConfiguration({ integer, table, numbered }: Make): Promise<
   );
 }
 
-async function createDirectory({ integer, table, numbered }: Make): Promise<void> {
+async function createDirectory({ integer, key, table, numbered }: Make): Promise<void> {
   await run(
     table('user')
       .addColumn('id', integer, (column) => column.primaryKey())
       .addColumn('state', 'text', required)
       .addColumn('owner_source_id', integer, (column) => column.references('source.id').onDelete('set null'))
       .addColumn('user_name', 'text', required)
-      .addColumn('user_name_key', 'text', required)
-      .addColumn('display_name', 'text', required)
-      .addColumn('display_name_key', 'text')
-      .addColumn('family_name_key', 'text')
-      .addColumn('employee_number_key', 'text')
+      .addColumn('user_name_key', key, required)
+      .addColumn('display_name', key, required)
+      .addColumn('display_name_key', key)
+      .addColumn('family_name_key', key)
+      .addColumn('employee_number_key', key)
       .addColumn('document', 'text', required)
+      .addColumn('folded', 'text')
       .addColumn('manager_id', integer)
       .addColumn('password_hash', 'text')
       .addColumn('do_not_synchronise', 'integer', flag)
       .addColumn('version', integer, required)
-      .addColumn('created', 'text', required)
-      .addColumn('modified', 'text', required),
+      .addColumn('created', key, required)
+      .addColumn('modified', key, required),
     table('user_email')
       .addColumn('user_id', integer, references('user.id'))
       .addColumn('ordinal', 'integer', required)
       .addColumn('type', 'text')
       .addColumn('is_primary', 'integer', flag)
-      .addColumn('value_key', 'text', required)
+      .addColumn('value_key', key, required)
       .addPrimaryKeyConstraint('user_email_pk', ['user_id', 'ordinal']),
     table('source_link')
       .addColumn('source_id', integer, references('source.id'))
       .addColumn('resource_type', 'text', required)
       .addColumn('resource_id', integer, required)
-      .addColumn('external_id', 'text', required)
+      .addColumn('external_id', key, required)
       .addColumn('digest', 'text')
       .addPrimaryKeyConstraint('source_link_pk', ['source_id', 'resource_type', 'resource_id']),
     table('group_')
       .addColumn('id', integer, (column) => column.primaryKey())
       .addColumn('state', 'text', required)
       .addColumn('owner_source_id', integer, (column) => column.references('source.id').onDelete('set null'))
-      .addColumn('group_type', 'text', required)
+      .addColumn('group_type', key, required)
       .addColumn('display_name', 'text', required)
-      .addColumn('display_name_key', 'text', required)
+      .addColumn('display_name_key', key, required)
       .addColumn('document', 'text', required)
+      .addColumn('folded', 'text')
       .addColumn('version', integer, required)
-      .addColumn('created', 'text', required)
-      .addColumn('modified', 'text', required),
+      .addColumn('created', key, required)
+      .addColumn('modified', key, required),
     table('membership')
       .addColumn('group_id', integer, references('group_.id'))
       .addColumn('user_id', integer, references('user.id'))
@@ -139,11 +143,11 @@ async function createDirectory({ integer, table, numbered }: Make): Promise<void
       .addColumn('kind', 'text', required)
       .addColumn('resource_id', integer, required)
       .addColumn('reference', 'text', required)
-      .addColumn('reference_key', 'text', required)
+      .addColumn('reference_key', key, required)
       .addColumn('created', 'text', required),
     numbered('persona')
       .addColumn('name', 'text', required)
-      .addColumn('name_key', 'text', (column) => column.notNull().unique())
+      .addColumn('name_key', key, (column) => column.notNull().unique())
       .addColumn('rule', 'text', required),
     table('persona_group')
       .addColumn('persona_id', integer, references('persona.id'))
@@ -278,6 +282,7 @@ async function createIndexes(db: Db): Promise<void> {
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
     ['group_name', 'group_', ['display_name_key']],
     ['group_owner', 'group_', ['owner_source_id', 'id', 'state']],
+    ['group_modified', 'group_', ['modified']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
     ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
     ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],

@@ -1,0 +1,86 @@
+import { type SqlBool, sql } from 'kysely';
+import { coreGroupUrn, platformGroupUrn } from '../resource/schema.ts';
+import {
+  constantValue,
+  element,
+  type FilterScope,
+  holderOf,
+  isSeen,
+  linkTo,
+  metaPlace,
+  type Places,
+} from './filter-sql-derived.ts';
+import { documentPlace, shownNameKey } from './filter-sql-document.ts';
+import {
+  alternatives,
+  always,
+  type Holder,
+  noValue,
+  nowhere,
+  type Place,
+  rows,
+  single,
+} from './filter-sql-place.ts';
+import { idValue, lowerCase, textValue } from './filter-sql-value.ts';
+
+const groupId = sql.ref('group_.id');
+
+const externalId = ({ dialect, sourceId }: FilterScope): Place =>
+  rows({
+    from: sql`source_link as link`,
+    link: { inner: sql.ref('link.resource_id'), outer: groupId },
+    where: sql<SqlBool>`link.resource_type = 'Group' and link.source_id = ${sourceId}`,
+    order: sql.ref('link.external_id'),
+    element: {
+      value: textValue(sql.ref('link.external_id'), dialect, { isIndexed: true }),
+      place: () => nowhere,
+    },
+  });
+
+const members = (scope: FilterScope): Place => {
+  const { dialect } = scope;
+  const id = sql.ref('theirs.user_id');
+  return rows({
+    from: sql`membership as theirs join "user" as member on member.id = theirs.user_id`,
+    link: { inner: sql.ref('theirs.group_id'), outer: groupId },
+    where: isSeen(scope, 'member.owner_source_id'),
+    order: id,
+    element: {
+      value: noValue,
+      place: element({
+        value: idValue(id, dialect, { isIndexed: true }),
+        $ref: linkTo('User', id, scope),
+        display: textValue(shownNameKey('member', dialect), dialect),
+        type: constantValue('user', dialect),
+      }),
+    },
+  });
+};
+
+/** Every group has a type, and with it the platform's extension. */
+const schemas = ({ dialect }: FilterScope): Place =>
+  alternatives(
+    [coreGroupUrn, platformGroupUrn].map((urn) => ({
+      condition: always,
+      value: constantValue(urn, dialect),
+    })),
+  );
+
+const groupPlaces: Places = {
+  schemas,
+  id: ({ dialect }) => single(idValue(groupId, dialect, { isIndexed: true })),
+  externalId,
+  meta: (scope) => metaPlace('Group', 'group_', scope),
+  displayName: ({ dialect }) =>
+    single(textValue(sql.ref('group_.display_name_key'), dialect, { isIndexed: true })),
+  members,
+  [`${platformGroupUrn}:groupType`]: ({ dialect }) =>
+    single(textValue(lowerCase(sql.ref('group_.group_type'), dialect), dialect)),
+  // Announced by the schema, but no group shows any: see `groupView`.
+  [`${platformGroupUrn}:personas`]: () => nowhere,
+};
+
+/** Where the attributes of a group are, over the rows of `group_`: in columns, in other tables, else in the document. */
+export function groupHolder(scope: FilterScope): Holder {
+  return holderOf(groupPlaces, scope, (attribute) => documentPlace(attribute, 'group_', scope.dialect));
+}

@@ -1,0 +1,217 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { CompareOperator } from '../resource/filter.ts';
+import type { ResolvedLiteral } from '../resource/filter-resolve.ts';
+import type { AttributeDefinition } from '../resource/schema.ts';
+
+export type Sql = RawBuilder<unknown>;
+
+/** A condition on the row of a user or group. It may be null, which counts as false. */
+export type Condition = RawBuilder<SqlBool>;
+
+/**
+ * How much a condition has to look at: few rows, which an index finds; all entries of an index, but no rows; all rows.
+ */
+export type Reach = 'few' | 'index' | 'all';
+
+export interface Term {
+  readonly condition: Condition;
+  readonly reach: Reach;
+}
+
+/**
+ * How a condition on rows that belong to the resource is asked: `in` drives from those rows, `array` does so where
+ * PostgreSQL could not otherwise (in an `or`), `exists` looks from each resource.
+ */
+export type Drive = 'in' | 'array' | 'exists';
+
+/** What RFC 7644 §3.4.2.3 sorts by; null where the resource has no value. */
+export interface SortKey {
+  readonly key: Sql;
+  /** An index holds the rows in this order. */
+  readonly isIndexed: boolean;
+  /** What the key is to the driver. Texts are ordered by code point on both engines. */
+  readonly type: 'text' | 'number';
+}
+
+/** One value to compare: an SQL expression, and what comparing it means. */
+export interface Value {
+  readonly isPresent: Condition;
+  compare(operator: CompareOperator, literal: ResolvedLiteral): Term;
+  readonly sortKey: SortKey;
+}
+
+/** Something that has attributes: a resource, or one value of a complex attribute. */
+export interface Holder {
+  /** Where the values of the attribute are. */
+  place(attribute: AttributeDefinition): Place;
+  /** A quicker place for the values behind a whole path (`emails.value`), if there is one. */
+  direct?(path: string): Place | undefined;
+}
+
+/** Where the values of an attribute are. Mirrors what `evaluateFilter` finds in the resource that a client sees. */
+export interface Place {
+  /** At most one value: a condition on it does not imply that it is there. */
+  readonly isSingular: boolean;
+  /** Whether there is a value. */
+  present(): Term;
+  /** Whether any value meets the condition that `term` makes for it. */
+  any(term: (element: Element) => Term, drive: Drive): Term;
+  /** The key of the primary value, or else of the first. */
+  first(key: (element: Element) => SortKey): SortKey;
+}
+
+/** One value of an attribute: of a simple one the `value`, of a complex one the holder of its sub-attributes. */
+export interface Element extends Holder {
+  readonly value: Value;
+}
+
+export const always: Condition = sql<SqlBool>`true`;
+export const never: Condition = sql<SqlBool>`false`;
+
+export function all(condition: Condition): Term {
+  return { condition, reach: 'all' };
+}
+
+/** `term` where `guard` holds too. */
+export function where(guard: Condition, term: Term): Term {
+  return { condition: sql<SqlBool>`(${guard} and ${term.condition})`, reach: term.reach };
+}
+
+export function and(terms: readonly Term[]): Term {
+  const reaches = terms.map((term) => term.reach);
+  const reach = reaches.includes('few') ? 'few' : reaches.includes('all') ? 'all' : 'index';
+  return { condition: joined(terms, sql` and `), reach };
+}
+
+export function or(terms: readonly Term[]): Term {
+  const reaches = terms.map((term) => term.reach);
+  const reach = reaches.includes('all') ? 'all' : reaches.includes('index') ? 'index' : 'few';
+  return { condition: joined(terms, sql` or `), reach };
+}
+
+/** SQL's third truth value, of a comparison with nothing, is simply "no" in a filter. */
+export function not({ condition, reach }: Term): Term {
+  return {
+    condition: sql<SqlBool>`((${condition}) is not true)`,
+    reach: reach === 'index' ? 'index' : 'all',
+  };
+}
+
+function joined(terms: readonly Term[], separator: Sql): Condition {
+  return sql<SqlBool>`(${sql.join(
+    terms.map((term) => term.condition),
+    separator,
+  )})`;
+}
+
+/** The one value of a simple attribute; null in SQL when it is not there. */
+export function single(value: Value): Place {
+  const element = { value, place: hasNoParts };
+  return {
+    isSingular: true,
+    present: () => all(value.isPresent),
+    any: (term) => term(element),
+    first: (key) => key(element),
+  };
+}
+
+/** The one value of a complex attribute. */
+export function complex(
+  isPresent: Condition,
+  parts: (attribute: AttributeDefinition) => Place | undefined,
+): Place {
+  const element = { value: noValue, place: (part: AttributeDefinition) => parts(part) ?? nowhere };
+  return {
+    isSingular: true,
+    present: () => all(isPresent),
+    any: (term) => term(element),
+    first: (key) => key(element),
+  };
+}
+
+export interface RowsOptions {
+  readonly from: Sql;
+  /** The column among `from` that says whose value it is, and the resource's own; absent where `from` refers to that. */
+  readonly link?: { readonly inner: Sql; readonly outer: Sql };
+  /** What else makes a row of `from` a value of the attribute. */
+  readonly where?: Condition;
+  readonly order: Sql;
+  readonly element: Element;
+}
+
+/** Values that are rows of other tables, or of the elements of a list. */
+export function rows(options: RowsOptions): Place {
+  const { from, link, where: isValue = always, order, element } = options;
+  const own = link === undefined ? isValue : sql<SqlBool>`${link.inner} = ${link.outer} and ${isValue}`;
+  const any: Place['any'] = (term, drive) => {
+    const { condition, reach } = term(element);
+    if (link !== undefined && drive !== 'exists' && reach === 'few') {
+      const found = sql`(select ${link.inner} from ${from} where ${isValue} and ${condition})`;
+      const among = drive === 'array' ? sql`= any(array${found})` : sql`in ${found}`;
+      return { condition: sql<SqlBool>`${link.outer} ${among}`, reach };
+    }
+    return all(sql<SqlBool>`exists (select 1 from ${from} where ${own} and ${condition})`);
+  };
+  return {
+    isSingular: false,
+    any,
+    present: () => any(() => all(always), 'exists'),
+    first: (key) => {
+      const inRow = key(element);
+      const first = sql`(select ${inRow.key} from ${from} where ${own} order by ${order} limit 1)`;
+      return { ...inRow, key: first, isIndexed: false };
+    },
+  };
+}
+
+/** A part of each value of a complex attribute. */
+export function partOf(whole: Place, part: AttributeDefinition): Place {
+  return {
+    isSingular: whole.isSingular,
+    present: () => whole.any((element) => element.place(part).present(), 'exists'),
+    any: (term, drive) => whole.any((element) => element.place(part).any(term, 'exists'), drive),
+    first: (key) => whole.first((element) => element.place(part).first(key)),
+  };
+}
+
+/** A value that the resource has when its condition holds. */
+export interface Alternative {
+  readonly condition: Condition;
+  readonly value: Value;
+}
+
+/** Values that follow from the resource, each under its condition. */
+export function alternatives(values: readonly Alternative[]): Place {
+  return {
+    isSingular: false,
+    any: (term) =>
+      or(values.map(({ condition, value }) => where(condition, term({ value, place: hasNoParts })))),
+    present: () => or(values.map(({ condition }) => all(condition))),
+    first: (key) => {
+      const cases = values.map(({ condition, value }) => {
+        const { key: one } = key({ value, place: hasNoParts });
+        return sql`when ${condition} then ${one}`;
+      });
+      return { key: sql`(case ${sql.join(cases, sql` `)} end)`, isIndexed: false, type: 'text' };
+    },
+  };
+}
+
+/** Of a complex attribute: only its parts are compared. */
+export const noValue: Value = {
+  isPresent: never,
+  compare: () => all(never),
+  sortKey: { key: sql`cast(null as text)`, isIndexed: false, type: 'text' },
+};
+
+/** The place of an attribute that no resource shows. */
+export const nowhere: Place = {
+  isSingular: true,
+  present: () => all(never),
+  any: () => all(never),
+  first: () => noValue.sortKey,
+};
+
+function hasNoParts(): Place {
+  return nowhere;
+}
