@@ -8,6 +8,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Fields are facts, the message is a fixed phrase. Errors go under `err`. */
 export interface Log {
+  /** Whether `debug` writes: where it does not, the fields need not be put together. */
+  readonly writesDebug: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -66,6 +68,7 @@ function over(logger: pino.Logger): Log {
     if (logger.isLevelEnabled(level)) logger[level](loggable(fields), cleanText(message));
   };
   return {
+    writesDebug: logger.isLevelEnabled('debug'),
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),

@@ -6,6 +6,9 @@ const segmentForm = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2})*$/;
 /** Encodings by which two readers of one path come to different segments: controls, space, "." "/" "\" ";" and non-ASCII. */
 const ambiguousEncoding = /%(?:[01][0-9a-f]|20|2e|2f|3b|5c|7f|[89a-f][0-9a-f])/i;
 
+/** The plain form without anything that needs a closer look: what nearly every request has. */
+const plainForm = /^(?:\/[A-Za-z0-9\-_~!$&'()*+,=:@][A-Za-z0-9\-._~!$&'()*+,=:@]*)+$/;
+
 export interface Target {
   readonly path: string;
   /** With its leading "?", or ''. */
@@ -24,9 +27,14 @@ export function canonicalTarget(url: string): Target {
   const mark = afterHost.search(/[?#]/);
   const raw = mark === -1 ? afterHost : afterHost.slice(0, mark);
   if (raw.length > pathCharactersMax) throw refused('is too long');
+  const path = plainForm.test(raw) ? raw : foldedPath(raw);
+  return { path, query: mark === -1 ? '' : queryOf(afterHost.slice(mark)) };
+}
+
+function foldedPath(raw: string): string {
   const segments = raw.split('/').filter((segment) => segment !== '');
   for (const segment of segments) checkSegment(segment);
-  return { path: `/${segments.join('/')}`, query: mark === -1 ? '' : queryOf(afterHost.slice(mark)) };
+  return `/${segments.join('/')}`;
 }
 
 function checkSegment(segment: string): void {

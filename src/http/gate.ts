@@ -6,11 +6,12 @@ import { isIP } from 'node:net';
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { canonicalTarget } from './canonical-path.ts';
-import { bareHost, type HostRules, isLoopback } from './hosts.ts';
+import { type HostRules, isLoopback } from './hosts.ts';
 import type { RequestLimits } from './limits.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { ReachedAddresses, type Scheme } from './reached-address.ts';
 import { refusalOf } from './refusal.ts';
-import { admit, type Principal, type RequestFacts, type Surface } from './surface.ts';
+import { admit, type GateRequest, type Principal, type RequestFacts, type Surface } from './surface.ts';
 
 /** What the gate needs of the listener. */
 export interface Listener {
@@ -45,44 +46,51 @@ const internalOrigin = 'http://rollcall.internal';
 const manyRequestsTimeoutSeconds = 255;
 const requestIdForm = /^[\w.:-]{1,128}$/;
 
+/** Where a request goes, as its canonical path says. */
+interface Place {
+  readonly surface: Surface;
+  /** Under the surface's base, whichever of its bases the client wrote. */
+  readonly path: string;
+}
+
 export class Gate {
   readonly #options: GateOptions;
   readonly #surfaces: readonly Surface[];
+  readonly #reached: ReachedAddresses;
 
   constructor(options: GateOptions) {
     this.#options = options;
     // The longest base first: "/api/v2/scim/v2" before "".
     this.#surfaces = options.surfaces.toSorted((a, b) => b.base.length - a.base.length);
+    this.#reached = new ReachedAddresses(options.hosts, options.publicUrl);
     for (const surface of options.surfaces) checkRoutes(surface);
   }
 
   /** Answers one request. Never rejects. */
   async handle(request: Request, listener: Listener): Promise<Response> {
     const startedMs = performance.now();
+    const { headers } = request;
     const peer = listener.requestIP(request)?.address ?? '';
-    const clientAddress = this.#clientAddress(request.headers, peer);
-    const requestId = this.#requestId(request.headers);
-    let surface = this.#surfaceOf('/');
-    let facts: RequestFacts = {
-      path: '',
-      requestId,
-      clientAddress,
-      baseUrl: '',
-      origin: '',
-      isSecure: false,
-    };
+    const clientAddress = this.#clientAddress(headers, peer);
+    const requestId = this.#requestId(headers);
+    let surface: Surface | undefined;
+    let facts: RequestFacts = { ...unknownFacts, requestId, clientAddress };
     const admission: Admission = { principal: undefined };
     let response: Response;
     try {
-      const { path: asked, query } = canonicalTarget(request.url);
-      const path = this.#fullPath(asked);
-      surface = this.#surfaceOf(path);
-      facts = { ...facts, path, ...this.#origin(request, peer) };
-      this.#checkHost(request.headers.get('host'));
-      response = await this.#admit(request, listener, { surface, facts, query, admission });
+      const target = canonicalTarget(request.url);
+      const place = this.#placeOf(target.path);
+      const { path } = place;
+      surface = place.surface;
+      const { isSecure, scheme } = this.#security(request, peer);
+      const address = this.#reached.addressOf(scheme, headers.get('host'));
+      const { baseUrl, origin, isAllowed } = address;
+      facts = { path, requestId, clientAddress, baseUrl, origin, isSecure };
+      if (!isAllowed) throw misdirected();
+      response = await this.#admit(request, listener, { surface, facts, query: target.query, admission });
     } catch (error) {
       // A path that was refused belongs to nobody, but its answer should have the form that its sender reads.
-      if (facts.path === '') surface = this.#surfaceOf(this.#fullPath(rawPath(request.url)));
+      surface ??= this.#placeOf(rawPath(request.url)).surface;
       response = this.#refuse(error, request, { surface, facts, admission, startedMs });
     }
     response.headers.set('x-request-id', requestId);
@@ -106,8 +114,15 @@ export class Gate {
       listener.timeout(request, manyRequestsTimeoutSeconds);
     };
     try {
-      const admitted = admit(rebuilt(request, facts.path + query), { ...facts, principal, standFor });
-      return await surface.handle(admitted);
+      const admitted: GateRequest = {
+        ...facts,
+        principal,
+        standFor,
+        get signal() {
+          return request.signal;
+        },
+      };
+      return await surface.handle(admit(rebuilt(request, facts.path + query), admitted));
     } finally {
       leave();
     }
@@ -119,16 +134,13 @@ export class Gate {
     return this.#options.limits.enter(source.id, source.kind === 'scim' ? source.settings.rateLimit : 0);
   }
 
-  #surfaceOf(path: string): Surface {
-    const found = this.#surfaces.find(({ base }) => isUnder(path, base));
-    if (found === undefined) throw new Error('no surface answers for the root');
-    return found;
-  }
-
-  #fullPath(path: string): string {
-    if (this.#surfaceOf(path).base !== '') return path;
+  #placeOf(path: string): Place {
+    const surface = this.#surfaces.find(({ base }) => isUnder(path, base));
+    if (surface === undefined) throw new Error('no surface answers for the root');
+    if (surface.base !== '') return { surface, path };
     const short = this.#surfaces.find(({ shortBase }) => shortBase !== undefined && isUnder(path, shortBase));
-    return short?.shortBase === undefined ? path : short.base + path.slice(short.shortBase.length);
+    if (short?.shortBase === undefined) return { surface, path };
+    return { surface: short, path: short.base + path.slice(short.shortBase.length) };
   }
 
   /** Behind a proxy that is trusted, the address that it says it was reached from; a client can write any before it. */
@@ -143,25 +155,12 @@ export class Gate {
     return given !== null && requestIdForm.test(given) ? given : this.#options.createRequestId();
   }
 
-  #checkHost(host: string | null): void {
-    if (host !== null && this.#options.hosts.allowed.has(bareHost(host))) return;
-    throw new DomainError(
-      'misdirected',
-      'The service does not answer under this host name; set publicUrl or allowedHosts to the name that clients use.',
-    );
-  }
-
-  #origin(request: Request, peer: string): Pick<RequestFacts, 'baseUrl' | 'origin' | 'isSecure'> {
-    const { hosts, publicUrl } = this.#options;
-    const forwarded = hosts.isTrustedProxy(peer) ? request.headers.get('x-forwarded-proto') : null;
-    const scheme =
-      forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:') ? 'https' : 'http';
-    const reached = `${scheme}://${request.headers.get('host') ?? ''}`;
-    return {
-      baseUrl: publicUrl ?? reached,
-      origin: originOf(reached, publicUrl),
-      isSecure: scheme === 'https' || (isLoopback(peer) && forwarded === null),
-    };
+  #security(request: Request, peer: string): { readonly isSecure: boolean; readonly scheme: Scheme } {
+    const isProxied = this.#options.hosts.isTrustedProxy(peer);
+    const forwarded = isProxied ? request.headers.get('x-forwarded-proto') : null;
+    const isTls = forwarded?.toLowerCase() === 'https' || request.url.startsWith('https:');
+    const isSecure = isTls || (isLoopback(peer) && forwarded === null);
+    return { isSecure, scheme: isTls ? 'https' : 'http' };
   }
 
   /** Refused before any surface saw it: nobody else will say so. */
@@ -193,29 +192,29 @@ export class Gate {
     { surface, facts, startedMs }: { surface: Surface; facts: RequestFacts; startedMs: number },
   ): void {
     const durationMs = performance.now() - startedMs;
-    const { requestId, path, clientAddress } = facts;
     const { method } = request;
     const { status } = response;
-    this.#options.metrics.observe({
-      surface: surface.name,
-      method,
-      status,
-      durationSeconds: durationMs / 1_000,
-    });
-    const fields = {
-      requestId,
-      method,
-      path,
-      status,
-      durationMs: Math.round(durationMs * 100) / 100,
-      clientAddress,
-    };
-    this.#options.log.debug(fields, 'request');
+    const { metrics, log } = this.#options;
+    metrics.observe(surface.name, method, status, durationMs / 1_000);
+    if (!log.writesDebug) return;
+    const { requestId, path, clientAddress } = facts;
+    const rounded = Math.round(durationMs * 100) / 100;
+    log.debug({ requestId, method, path, status, durationMs: rounded, clientAddress }, 'request');
   }
 }
 
+const unknownFacts = { path: '', baseUrl: '', origin: '', isSecure: false } as const;
+
+function misdirected(): DomainError {
+  return new DomainError(
+    'misdirected',
+    'The service does not answer under this host name; set publicUrl or allowedHosts to the name that clients use.',
+  );
+}
+
+/** Compared in place: no text is made for each request. */
 function isUnder(path: string, base: string): boolean {
-  return path === base || path.startsWith(`${base}/`);
+  return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
 }
 
 /** The path as it came, for nothing but the form of a refusal. */
@@ -224,24 +223,13 @@ function rawPath(url: string): string {
   return `/${path.split('/').filter(Boolean).join('/')}`;
 }
 
-/** A proxy on this machine that is not known as one hides TLS; the public URL under its own host tells of it. */
-function originOf(reached: string, publicUrl: string | undefined): string {
-  const here = URL.parse(reached);
-  const published = publicUrl === undefined ? null : URL.parse(publicUrl);
-  const isPublished = published !== null && published.host === here?.host;
-  return (isPublished ? published.origin : here?.origin) ?? '';
-}
-
 /** The framework sees one fixed host and the path that was checked: nothing is left to read in two ways. */
 function rebuilt(request: Request, target: string): Request {
-  const { method, headers, signal } = request;
-  const hasBody = method !== 'GET' && method !== 'HEAD' && request.body !== null;
-  return new Request(internalOrigin + target, {
-    method,
-    headers,
-    signal,
-    ...(hasBody ? { body: request.body } : {}),
-  });
+  const { method, headers } = request;
+  const url = internalOrigin + target;
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers });
+  const { body } = request;
+  return new Request(url, body === null ? { method, headers } : { method, headers, body });
 }
 
 /** A route outside its surface would be reached under another surface's authentication, or none. */

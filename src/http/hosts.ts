@@ -41,10 +41,26 @@ export function addressMatcher(entries: readonly string[]): AddressMatcher {
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  return (address) => {
+  if (entries.length === 0) return () => false;
+  return remembered((address) => {
     const plain = address.replace(/^::ffff:/, '');
     const family = isIP(plain);
     return family !== 0 && list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+  });
+}
+
+const answersMax = 1_000;
+
+/** The same matcher, for peers that send one request after another. */
+function remembered(matches: AddressMatcher): AddressMatcher {
+  const answers = new Map<string, boolean>();
+  return (address) => {
+    const known = answers.get(address);
+    if (known !== undefined) return known;
+    if (answers.size >= answersMax) answers.clear();
+    const answer = matches(address);
+    answers.set(address, answer);
+    return answer;
   };
 }
 

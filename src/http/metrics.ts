@@ -1,11 +1,5 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-
-export interface Observation {
-  readonly surface: string;
-  readonly method: string;
-  readonly status: number;
-  readonly durationSeconds: number;
-}
+import { Counter, Gauge, Registry } from 'prom-client';
+import { Durations } from './durations.ts';
 
 /** One value for each combination of labels, read when the metrics are. */
 export interface Series {
@@ -21,23 +15,13 @@ export interface SeriesValue {
   readonly value: number;
 }
 
-const bucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
-
 /** Counts for Prometheus. Labels come from closed sets, never from what a client sends. */
 export class HttpMetrics {
-  readonly registry = new Registry();
-  readonly #durations: Histogram<'surface' | 'method' | 'status'>;
+  readonly #registry = new Registry();
+  readonly #durations = new Durations();
 
   constructor(version: string) {
-    const registers = [this.registry];
-    this.#durations = new Histogram({
-      name: 'rollcall_http_request_duration_seconds',
-      help: 'Time from the request line to the answer, by surface, method and status class',
-      labelNames: ['surface', 'method', 'status'],
-      buckets: bucketsSeconds,
-      registers,
-    });
+    const registers = [this.#registry];
     const info = new Gauge({
       name: 'rollcall_info',
       help: 'The release',
@@ -55,13 +39,18 @@ export class HttpMetrics {
     });
   }
 
-  observe({ surface, method, status, durationSeconds }: Observation): void {
-    const labels = {
-      surface,
-      method: methods.has(method) ? method : 'other',
-      status: `${Math.floor(status / 100)}xx`,
-    };
-    this.#durations.observe(labels, durationSeconds);
+  /** One request that was answered. */
+  observe(surface: string, method: string, status: number, seconds: number): void {
+    this.#durations.observe(surface, method, status, seconds);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Everything in the text format of Prometheus. */
+  async text(): Promise<string> {
+    return `${this.#durations.text()}\n${await this.#registry.metrics()}`;
   }
 
   /** Values that something else keeps; the labels come from closed sets here too. */
@@ -71,7 +60,7 @@ export class HttpMetrics {
       name,
       help,
       labelNames: [...labels],
-      registers: [this.registry],
+      registers: [this.#registry],
       async collect() {
         this.reset();
         for (const { labels, value } of await read()) this.inc(labels, value);
@@ -84,7 +73,7 @@ export class HttpMetrics {
     new Gauge({
       name,
       help,
-      registers: [this.registry],
+      registers: [this.#registry],
       async collect() {
         this.set(await read());
       },

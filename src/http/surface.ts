@@ -31,6 +31,8 @@ export interface GateRequest extends RequestFacts {
    * the connection may be silent for longer.
    */
   readonly standFor: (requests: number) => void;
+  /** Says that nobody waits for the answer any more. Made when it is asked for: few requests need it. */
+  readonly signal: AbortSignal;
 }
 
 /** Path before every path of ours in a browser that came this way: a proxy may have put the service under one; else ''. */

@@ -62,8 +62,7 @@ function systemApp({ metrics, checks, mayReadMetrics, profileSchema }: SystemPar
       '/metrics',
       async ({ request }) => {
         if (!mayReadMetrics(admitted(request).clientAddress)) throw notHere();
-        const { registry } = metrics;
-        return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } });
+        return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
       },
       { detail: operations.metrics },
     )

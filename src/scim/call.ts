@@ -91,7 +91,8 @@ export type OpenCall = (request: Request) => Promise<ScimCall>;
 
 export function callOpener(configurations: Configurations, clock: Clock): OpenCall {
   return async (request) => {
-    const { principal, requestId, baseUrl } = admitted(request);
+    const admission = admitted(request);
+    const { principal, requestId, baseUrl } = admission;
     if (principal.kind !== 'source' || principal.source.kind !== 'scim') {
       throw new DomainError(
         'unauthenticated',
@@ -117,7 +118,9 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
         configuration: await configurations.current(),
         base,
         now: timestamp(clock),
-        signal: request.signal,
+        get signal() {
+          return admission.signal;
+        },
       },
     };
   };

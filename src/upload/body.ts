@@ -8,15 +8,18 @@ const uploadMsMax = 15 * 60 * 1_000;
 const graceMs = 10_000;
 const bytesPerSecondMin = 64 * 1024;
 
-/** The bytes of the document in a request: raw, compressed, or the one file of a form. Refuses the type before reading. */
-export function documentOf(request: Request): AsyncIterable<Uint8Array> {
+/**
+ * The bytes of the document in a request: raw, compressed, or the one file of a form. Refuses the type before reading;
+ * `signal` says that the client has gone.
+ */
+export function documentOf(request: Request, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const contentType = request.headers.get('content-type') ?? 'application/octet-stream';
   const mediaType = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const encoding = readEncoding(request.headers.get('content-encoding'));
   const isForm = mediaType === 'multipart/form-data';
   if (!isForm && !documentTypes.includes(mediaType)) throw wrongType(mediaType);
   if (request.body === null) throw new DomainError('invalidValue', 'The request has no body; send the file.');
-  const bytes = decoded(paced(request.body, request.signal), encoding);
+  const bytes = decoded(paced(request.body, signal), encoding);
   return isForm ? fileOf(bytes, contentType) : bytes;
 }
 

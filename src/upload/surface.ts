@@ -27,6 +27,7 @@ export function uploadSurface({ intake, runs, sources, log }: UploadParts): Surf
     sourceOf,
     requestIdOf: (request) => admitted(request).requestId,
     isSecure: (request) => admitted(request).isSecure,
+    signalOf: (request) => admitted(request).signal,
     log,
   });
   return {

@@ -24,6 +24,8 @@ export interface UploadAppParts {
   readonly requestIdOf: (request: Request) => string;
   /** Whether nobody can have listened in on the request. */
   readonly isSecure: (request: Request) => boolean;
+  /** Says that nobody waits for the answer any more. */
+  readonly signalOf: (request: Request) => AbortSignal;
   readonly log: Log;
 }
 
@@ -31,7 +33,7 @@ const issuesShown = 20;
 const raw = { parse: 'none' } as const;
 
 /** POST :sourceId/upload and GET :sourceId/imports/:id. */
-export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, log }: UploadAppParts) {
+export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, signalOf, log }: UploadAppParts) {
   const app = new Elysia({ name: 'upload', prefix: uploadBase })
     .onError(({ error, code }) => {
       const refused = code === 'NOT_FOUND' ? noRoute([]) : refusalOf(error);
@@ -44,9 +46,9 @@ export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, log }: U
         const source = sourceOf(request);
         if (!source.settings.allowPlainHttp && !isSecure(request)) throw notSecure();
         const force = new URL(request.url).searchParams.get('force') === 'true';
-        const { signal } = request;
+        const signal = signalOf(request);
         const read = { bytes: 0 };
-        const stream = counted(documentOf(request), read);
+        const stream = counted(documentOf(request, signal), read);
         try {
           return accepted(await intake.accept({ source, stream, origin: 'upload', force, signal }));
         } catch (error) {

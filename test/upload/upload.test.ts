@@ -254,6 +254,7 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
         sourceOf,
         requestIdOf: () => 'r1',
         isSecure: () => false,
+        signalOf: (request) => request.signal,
         log: house.log,
       });
       const headers = { 'content-type': 'text/xml' };
