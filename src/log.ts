@@ -34,7 +34,7 @@ export interface LogOptions {
 /** Names under which text is written. Numbers, truth values and null are written under any name. */
 const textFields = new Set(
   (
-    'action actor address archive attribute body checks clientAddress code command connector counts detail dialect ' +
+    'action actor address archive attribute body bulk checks clientAddress code command connector counts detail dialect ' +
     'document err event from groupId host ignored importId kind line method migration migrations mode name origin ' +
     'outcome path phase pid port processor reason record refusal repairs requestId resource resourceType role runId ' +
     'scimType sha256 signal source sourceId sourceName state status surface to type url userId version warnings'

@@ -129,14 +129,16 @@ describe.each(dialects())('POST /Bulk on %s', (dialect) => {
 
   test('resolves references to what comes later, and keeps the order of everything else', async () => {
     await using app = await openTestApp({ dialect });
-    const answer = await bulk(app, [
+    const operations = [
       newGroup('g', ['bulkId:ann', 'bulkId:bob']),
       newUser('cid'),
       patch('/Groups/bulkId:g', [{ op: 'remove', path: 'members[value eq "bulkId:ann"]' }]),
       newUser('ann', managedBy('bulkId:bob')),
       newUser('bob'),
       newUser('dan'),
-    ]);
+    ];
+    // With failOnErrors nothing is done at the same time.
+    const answer = await bulk(app, operations, { failOnErrors: 6 });
     expect(statuses(answer)).toEqual(['201', '201', '200', '201', '201', '201']);
     expect(answer.body.Operations.map((operation: Json) => operation.bulkId)).toEqual([
       'g',
@@ -150,6 +152,28 @@ describe.each(dialects())('POST /Bulk on %s', (dialect) => {
     expect(names).toEqual(['cid', 'bob', 'ann', 'dan']);
     expect(await membersOf(app, 1)).toEqual(['bob']);
     expect(await managerOf(app, 'ann')).toBe('bob');
+  });
+
+  test('does in their order what could notice each other without bulkIds', async () => {
+    await using app = await openTestApp({ dialect });
+    const department = (name: string) => ({ [enterpriseUrn]: { department: name } });
+    const answer = await bulk(app, [
+      newUser('boss', { emails: [{ value: 'boss@x.org', primary: true }] }),
+      newUser('ann', managedBy('BOSS')),
+      newUser('bob', managedBy('boss@x.org')),
+      newUser('cid', department('HR')),
+      newUser('dan', department('hr')),
+      newUser('eve', { externalId: 'e-1' }),
+      newUser('eve2', { externalId: 'e-1', title: 'Boss' }),
+      newUser('fay', { password: 'long enough 1' }),
+      newUser('gus', { password: 'long enough 2' }),
+      newUser('hal', { password: 'long enough 3' }),
+    ]);
+    expect(statuses(answer)).toEqual([...Array(6).fill('201'), '200', ...Array(3).fill('201')]);
+    expect([await managerOf(app, 'ann'), await managerOf(app, 'bob')]).toEqual(['boss', 'boss']);
+    expect((await app.find('/Users', 'userName eq "eve2"')).body.Resources[0].title).toBe('Boss');
+    const { body } = await app.call('GET', '/Groups');
+    expect(body.Resources.map((group: Json) => group.displayName)).toEqual(['HR']);
   });
 
   test('takes a bulkId wherever a resource can be referred to', async () => {

@@ -5,6 +5,7 @@ import type { ScimObject } from '../../resource/value.ts';
 import type { ScimCall } from '../call.ts';
 import { toResourceId } from '../decode.ts';
 import type { AllVerbs, Target } from '../verbs.ts';
+import { batchesOf } from './batches.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Change, Prepared } from './prepare.ts';
 import { replaceReferences } from './references.ts';
@@ -28,8 +29,8 @@ export interface BulkRunOptions {
 }
 
 /**
- * Does the operations one after the other, each as a transaction of its own, and gives the outcome of each; undefined
- * for one that was not begun, because there were too many errors or because the client has gone.
+ * Does the operations in the order of the plan, each as a transaction of its own, and gives the outcome of each;
+ * undefined for one that was not begun, because there were too many errors or because the client has gone.
  */
 export async function runBulk(
   operations: readonly Prepared[],
@@ -58,14 +59,24 @@ class BulkRun {
 
   async run(): Promise<void> {
     const { failOnErrors = Number.POSITIVE_INFINITY, call } = this.#options;
-    for (const index of this.#plan.order) {
+    for (const batch of this.#batches()) {
       if (this.#errors >= failOnErrors || call.context.signal?.aborted === true) return;
-      // One of a ring has been done with the first of it.
-      if (this.outcomes[index] !== undefined) continue;
-      const ring = this.#plan.rings.get(index);
-      if (ring === undefined) await this.#single(index);
-      else await this.#together(ring);
+      await Promise.all(batch.map((index) => this.#do(index)));
     }
+  }
+
+  /** Nothing may be done after the error that ends the request, so then every operation is waited for. */
+  #batches(): readonly (readonly number[])[] {
+    if (this.#options.failOnErrors !== undefined) return this.#plan.order.map((index) => [index]);
+    return batchesOf(this.#operations, this.#plan);
+  }
+
+  async #do(index: number): Promise<void> {
+    // One of a ring has been done with the first of it.
+    if (this.outcomes[index] !== undefined) return;
+    const ring = this.#plan.rings.get(index);
+    if (ring === undefined) await this.#single(index);
+    else await this.#together(ring);
   }
 
   async #single(index: number): Promise<void> {
