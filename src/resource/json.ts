@@ -11,7 +11,7 @@ export interface JsonBounds {
   readonly depthMax: number;
   readonly objectKeysMax: number;
   readonly stringCharactersMax: number;
-  /** Texts, numbers, booleans and nulls in the whole document. */
+  /** Texts, numbers, booleans and nulls in the whole document; of objects and arrays there may be as many. */
   readonly valuesMax: number;
 }
 
@@ -37,7 +37,7 @@ export function readJson(bytes: Uint8Array, bounds: JsonBounds = scimJsonBounds)
   }
   const text = decode(bytes);
   const value = parse(text, bounds);
-  const tally: Tally = { keys: 0, values: 0 };
+  const tally: Tally = { keys: 0, values: 0, containers: 0 };
   inspect(value, 1, tally, bounds);
   // A key that occurs twice is written twice and parsed once.
   if (tally.keys !== countKeys(text)) throw refuse(findJsonFault(text, bounds.depthMax));
@@ -47,6 +47,7 @@ export function readJson(bytes: Uint8Array, bounds: JsonBounds = scimJsonBounds)
 interface Tally {
   keys: number;
   values: number;
+  containers: number;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -62,21 +63,23 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The longest prefix that decodes ends where the bad sequence begins, so it can be found by halving. */
+/** Where the bad sequence begins: the longest good prefix is found by halving, and may end in the middle of one. */
 function firstBadByte(bytes: Uint8Array): number {
   let good = 0;
   let bad = bytes.byteLength;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
-    if (isUtf8Prefix(bytes.subarray(0, middle))) good = middle;
+    if (isUtf8(bytes.subarray(0, middle), true)) good = middle;
     else bad = middle;
   }
+  while (!isUtf8(bytes.subarray(0, good), false)) good -= 1;
   return good;
 }
 
-function isUtf8Prefix(bytes: Uint8Array): boolean {
+/** `isPrefix`: the bytes may end in the middle of a character. */
+function isUtf8(bytes: Uint8Array, isPrefix: boolean): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isPrefix });
     return true;
   } catch {
     return false;
@@ -94,18 +97,15 @@ function parse(text: string, bounds: JsonBounds): ScimValue {
 function inspect(value: ScimValue, depth: number, tally: Tally, bounds: JsonBounds): void {
   if (typeof value !== 'object' || value === null) {
     tally.values += 1;
-    if (tally.values > bounds.valuesMax) {
-      throw new DomainError(
-        'payloadTooLarge',
-        `The body has more than ${bounds.valuesMax} values; split it.`,
-      );
-    }
+    if (tally.values > bounds.valuesMax) throw tooMany('values', bounds);
     if (typeof value === 'string') checkLength(value, bounds);
     return;
   }
   if (depth > bounds.depthMax) {
     throw new DomainError('invalidSyntax', `The body is nested deeper than ${bounds.depthMax} levels.`);
   }
+  tally.containers += 1;
+  if (tally.containers > bounds.valuesMax) throw tooMany('objects and arrays', bounds);
   if (isArray(value)) {
     for (const element of value) inspect(element, depth + 1, tally, bounds);
   } else if (isObject(value)) {
@@ -114,6 +114,10 @@ function inspect(value: ScimValue, depth: number, tally: Tally, bounds: JsonBoun
     checkKeys(names, bounds);
     for (const name of names) inspect(value[name] ?? null, depth + 1, tally, bounds);
   }
+}
+
+function tooMany(what: string, { valuesMax }: JsonBounds): DomainError {
+  return new DomainError('payloadTooLarge', `The body has more than ${valuesMax} ${what}; split it.`);
 }
 
 function checkLength(text: string, { stringCharactersMax }: JsonBounds): void {

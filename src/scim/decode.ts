@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts';
 import { type NormaliseMode, normaliseResource } from '../resource/normalise.ts';
 import { atOperation, type PatchOperation, readPatchOp } from '../resource/patch-operation.ts';
 import type { ResourceType } from '../resource/schema.ts';
@@ -61,9 +62,12 @@ export function patchOptions(call: ScimCall) {
   return { createForValuePath: call.isCompat, bareExtensionNames: call.isCompat } as const;
 }
 
+const idCharactersShownMax = 50;
 const idForm = /^[1-9]\d{0,14}$/;
 
-/** The number behind an id in a path; 0, which no resource has, for anything but its plain form. */
+/** The number behind an id in a path. Throws `notFound` for what no resource can be called. */
 export function toResourceId(text: string): number {
-  return idForm.test(text) ? Number(text) : 0;
+  if (idForm.test(text)) return Number(text);
+  const shown = text.slice(0, idCharactersShownMax).toWellFormed();
+  throw new DomainError('notFound', `There is no resource with the id "${shown}"; ids are whole numbers.`);
 }

@@ -132,7 +132,7 @@ describe('an operation of a Bulk is refused', () => {
     ['for no path', { method: 'DELETE', path: '/' }, '404', '/Users, /Groups'],
     ['for a path that goes on', { method: 'DELETE', path: '/Users/1/2' }, '404', '/Users, /Groups'],
     ['for a path that goes up', { method: 'DELETE', path: '/Users/../Groups' }, '404', '/Users, /Groups'],
-    ['for an escape that is none', { method: 'DELETE', path: '/Users/%' }, '404', 'no user'],
+    ['for an escape that is none', { method: 'DELETE', path: '/Users/%' }, '404', 'no resource'],
     ['for a name of every object', { method: 'DELETE', path: '/constructor/1' }, '404', '/Users, /Groups'],
     [
       'that creates at a resource',
@@ -142,7 +142,7 @@ describe('an operation of a Bulk is refused', () => {
     ],
     ['that changes an endpoint', { method: 'PUT', path: '/Users', data: user }, '405', 'POST'],
     ['that deletes all', { method: 'DELETE', path: '/Users' }, '405', 'POST'],
-    ['for an id that is none', { method: 'DELETE', path: '/Users/abc' }, '404', 'no user'],
+    ['for an id that is none', { method: 'DELETE', path: '/Users/abc' }, '404', 'no resource'],
     ['that is no PATCH', { method: 'PATCH', path: '/Users/1', data: user }, '400', 'PatchOp'],
     [
       'for a bulkId that nobody has',
@@ -150,7 +150,7 @@ describe('an operation of a Bulk is refused', () => {
       '409',
       'No operation of this Bulk creates a resource with the bulkId "nobody"',
     ],
-    ['for a bulkId without name', { method: 'DELETE', path: '/Users/bulkId:' }, '404', 'no user'],
+    ['for a bulkId without name', { method: 'DELETE', path: '/Users/bulkId:' }, '404', 'no resource'],
   ])('%s', async (_, operation, status, detail) => {
     await using app = await openTestApp();
     const answer = await bulk(app, [operation, newUser('last')]);

@@ -24,7 +24,7 @@ describe.each(dialects())('the type of a user on %s', (dialect) => {
     const { version } = (await app.call('GET', '/Users/1')).body.meta;
     const again = await app.call('PUT', '/Users/1', { userName: 'ann' });
     expect(again.body.meta.version).toBe(version);
-  });
+  }, 20_000);
 
   test('is compared without case and answered in the spelling of the list', async () => {
     await using app = await openTestApp({ dialect });
