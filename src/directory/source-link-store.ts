@@ -1,6 +1,6 @@
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inTexts } from '../storage/list-parameter.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { ResourceTypeName, SourceLinkTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 
@@ -44,6 +44,20 @@ export const upsertLinks: (tx: Tx, links: readonly SourceLinkTable[]) => Promise
       })),
     ),
 );
+
+const forgetByIds = statement<{ source: number; ids: string }, never>((db, place) =>
+  db
+    .updateTable('source_link')
+    .set({ digest: null })
+    .where('source_id', '=', place('source'))
+    .where('resource_type', '=', 'User')
+    .where('resource_id', 'in', inNumbers(db, place('ids'))),
+);
+
+/** The source's records of these users were not applied in full: the next file with them is not "unchanged". */
+export async function forgetDigests(tx: Tx, source: number, userIds: readonly number[]): Promise<void> {
+  if (userIds.length > 0) await forgetByIds(tx, { source, ids: JSON.stringify(userIds) });
+}
 
 export async function deleteLink(
   tx: Tx,

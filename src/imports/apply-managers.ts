@@ -1,16 +1,17 @@
-import { managerError } from '../directory/manager.ts';
+import { type ManagerOutcome, managerError } from '../directory/manager.ts';
 import { saveUsers, type UserChange } from '../directory/save-users.ts';
+import { forgetDigests } from '../directory/source-link-store.ts';
 import type { User } from '../directory/user.ts';
 import { selectUsers } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
 import { type Application, contextOf } from './application.ts';
 import { applyWaiting } from './apply-batch.ts';
 import { needsPassword, type UserRow } from './apply-users.ts';
-import type { Issue } from './imports.ts';
+import type { Counts, Issue } from './imports.ts';
 import { findManagers } from './manager-lookup.ts';
 import { ringsWarnings } from './manager-rings.ts';
 import { listReports } from './match-store.ts';
-import { listFailedOrdinals, moveRows, type PlanRow } from './plan-store.ts';
+import { listFailedOrdinals, moveRows, type PlanRow, setAction } from './plan-store.ts';
 import type { UserPayload } from './plan-users.ts';
 import { issueOf } from './record-error.ts';
 import type { Step } from './run-writer.ts';
@@ -33,22 +34,50 @@ async function applyManagerRows(application: Application, tx: Tx, rows: readonly
   const users = await findUsers(application, tx, rows);
   const managers = await findManagers(application, tx, context, users);
   const issues: Issue[] = [];
-  const changes: UserChange[] = [];
-  for (const user of users) {
-    const outcome = managers.outcomeFor(user.payload);
+  const given: { readonly row: PlanRow; readonly change: UserChange }[] = [];
+  const withoutManager: number[] = [];
+  for (const { row, payload, stored } of users) {
+    const outcome = managers.outcomeFor(payload);
     if (outcome.kind !== 'found') {
-      const { detail } = managerError(user.payload.manager ?? '', outcome);
-      issues.push(
-        issueOf(user.row, outcome.kind === 'none' ? 'managerNotFound' : 'managerAmbiguous', detail),
-      );
-    } else if (user.stored !== undefined) {
-      changes.push(toChange(user.stored, outcome.id));
+      issues.push(noManager(row, payload, outcome));
+      if (stored !== undefined) withoutManager.push(stored.id);
+    } else if (stored !== undefined) {
+      given.push({ row, change: toChange(stored, outcome.id) });
     }
   }
-  await saveUsers(tx, context, changes);
+  const saved = await saveUsers(
+    tx,
+    context,
+    given.map(({ change }) => change),
+  );
+  await forgetDigests(tx, run.sourceId, withoutManager);
+  const changed = given.filter((_, index) => saved[index]?.outcome === 'updated').map(({ row }) => row);
   const seqs = users.filter(needsPassword).map(({ row }) => row.seq);
   await moveRows(tx, run.id, { seqs, phase: 'passwords' });
-  return { issues };
+  return { issues, counts: await countUndecided(application, tx, rows, changed) };
+}
+
+function noManager(row: PlanRow, { manager }: UserPayload, outcome: ManagerOutcome): Issue {
+  const { detail } = managerError(manager ?? '', outcome);
+  return issueOf(row, outcome.kind === 'none' ? 'managerNotFound' : 'managerAmbiguous', detail);
+}
+
+/** Of those in whom nothing else has changed, only now it is known whether they are the same. */
+async function countUndecided(
+  { run }: Application,
+  tx: Tx,
+  rows: readonly PlanRow[],
+  changed: readonly PlanRow[],
+): Promise<Partial<Counts>> {
+  const undecided = rows.filter((row) => row.action === 'unchanged');
+  const updated = undecided.filter((row) => changed.includes(row));
+  await setAction(
+    tx,
+    run.id,
+    updated.map((row) => row.seq),
+    'update',
+  );
+  return { updated: updated.length, unchanged: undecided.length - updated.length };
 }
 
 interface WaitingUser extends UserRow {
@@ -90,6 +119,7 @@ async function leaveManagers(application: Application, tx: Tx, reports: readonly
   const users = await selectUsers(tx, reports, application.run.sourceId);
   const changes = users.map((user) => toChange(user, null));
   await saveUsers(tx, contextOf(application), changes);
+  await forgetDigests(tx, application.run.sourceId, reports);
   const message = 'The manager is in the file, but could not be created; the user has none.';
   const issues = users.map(({ resource }) => ({
     line: null,

@@ -8,7 +8,7 @@ import { type Application, contextOf } from './application.ts';
 import { applyMemberships } from './apply-memberships.ts';
 import { addCounts, type Counts, type Issue, noCounts } from './imports.ts';
 import { findManagersById, type ManagerLookup } from './manager-lookup.ts';
-import { moveRows, type PlanRow, settleRow } from './plan-store.ts';
+import { moveRows, type PlanRow, setAction, settleRow } from './plan-store.ts';
 import type { UserPayload } from './plan-users.ts';
 import { applyProfileChange } from './profile-change.ts';
 import { issueOf } from './record-error.ts';
@@ -53,8 +53,13 @@ async function applyUsers(
     saving.map((user, index) => ({ ...user, ...saved[index], id: saved[index]?.id ?? 0 })),
   );
   await moveOn(application, tx, saving, managers);
+  // What their manager changes in them is counted when the manager is there.
+  const isOpen = (user: UserRow, index: number) =>
+    saved[index]?.outcome === 'unchanged' && managers.isOpen(user.payload);
+  const undecided = saving.filter(isOpen).map(({ row }) => row.seq);
+  await setAction(tx, application.run.id, undecided, 'unchanged');
   const outcome = saving.reduce(
-    (sum, { row }, index) => addCounts(sum, outcomeOf(row, saved[index])),
+    (sum, user, index) => (isOpen(user, index) ? sum : addCounts(sum, outcomeOf(user.row, saved[index]))),
     counts,
   );
   return { counts: addCounts(outcome, { archived: ending.length }), issues };

@@ -168,6 +168,22 @@ export async function moveRows(
     .execute();
 }
 
+/** Says what has become of rows, which may still wait for a phase. */
+export async function setAction(
+  tx: Tx,
+  runId: number,
+  seqs: readonly number[],
+  action: PlanAction,
+): Promise<void> {
+  if (seqs.length === 0) return;
+  await tx
+    .updateTable('import_plan')
+    .set({ action })
+    .where('run_id', '=', runId)
+    .where('seq', 'in', inNumbers(tx, JSON.stringify(seqs)))
+    .execute();
+}
+
 /** The row is done in another way than it was planned. */
 export async function settleRow(tx: Tx, runId: number, seq: number, action: PlanAction): Promise<void> {
   await tx
