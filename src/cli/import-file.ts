@@ -4,6 +4,7 @@ import { DocumentStore } from '../archive/archive.ts';
 import { DomainError } from '../errors.ts';
 import { Intake, type Receipt } from '../imports/intake.ts';
 import { Processor } from '../imports/processor.ts';
+import { type RerunParts, requireArchived, type rerun, type retry } from '../imports/rerun.ts';
 import { type ImportRun, ImportRuns } from '../imports/runs.ts';
 import { createLog, type Log } from '../log.ts';
 import { PasswordHasher } from '../security/password-hash.ts';
@@ -45,6 +46,24 @@ export async function importDocument(call: Call): Promise<Answer> {
   return await answerWith(await work.finish(receipt.importId), work.runs);
 }
 
+/** Takes the document of an earlier run in once more, whole or what went wrong in it, and waits for its run. */
+export async function importAgain(
+  call: Call,
+  importId: number,
+  which: typeof rerun | typeof retry,
+): Promise<Answer> {
+  await using services = await openForCommand(call.config);
+  const run = await requireArchived(services.database, importId);
+  const source = (await services.sources.list()).find(({ id }) => id === run.source_id);
+  if (source === undefined)
+    throw new DomainError('notFound', `The source of import ${importId} has been removed.`);
+  const work = new ImportWork(call, services);
+  const receipt = await which(work.parts, requireGeneral(source), run, {
+    dryRun: call.options.dryRun === true,
+  });
+  return await answerWith(await work.finish(receipt.importId), work.runs);
+}
+
 function requireGeneral(source: { readonly kind: string; readonly name: string; readonly active: boolean }) {
   if (source.kind !== 'general') {
     throw new DomainError(
@@ -80,15 +99,17 @@ class ImportWork {
     this.runs = new ImportRuns({ ...services, documents: this.#documents });
   }
 
+  /** What takes documents in. */
+  get parts(): RerunParts {
+    const { database } = this.#services;
+    const documents = this.#documents;
+    const parts = { ...this.#services, documents, log: this.#log, selfCommand: selfCommand() };
+    return { database, documents, intake: new Intake(parts) };
+  }
+
   accept(source: GeneralSource, file: string): Promise<Receipt> {
-    const intake = new Intake({
-      ...this.#services,
-      documents: this.#documents,
-      log: this.#log,
-      selfCommand: selfCommand(),
-    });
     const { force, dryRun } = this.#call.options;
-    return intake.accept({
+    return this.parts.intake.accept({
       source,
       stream: createReadStream(file),
       origin: 'cli',

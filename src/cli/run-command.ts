@@ -26,10 +26,26 @@ export function registerRun(program: Command, exit: Exit): void {
     action: cancel,
   });
   answering(
+    withImportOptions(ofRun(group, 'rerun', 'import the document of a run again, from the archive')),
+    exit,
+    { action: rerun },
+  );
+  answering(
+    withImportOptions(ofRun(group, 'retry', 'import those users of a run again that went wrong')),
+    exit,
+    { action: retry },
+  );
+  answering(
     ofRun(group, 're-enable', 'make everyone active again whom the run disabled, and nobody since'),
     exit,
     { action: reEnable },
   );
+}
+
+function withImportOptions(command: Command): Command {
+  return command
+    .option('--dry-run', 'plan the import and change nothing')
+    .option('--approve', 'apply it even if the guard would hold it');
 }
 
 function withRecordOptions(command: Command): Command {
@@ -117,6 +133,16 @@ function cancel(call: Call): Promise<Answer> {
     const stays = cancelled.message === undefined ? 'nothing has been changed' : 'what it has done stays';
     return { value, text: `Run ${cancelled.id} is cancelled; ${stays}.` };
   });
+}
+
+async function rerun(call: Call): Promise<Answer> {
+  const { importAgain } = await import('./import-file.ts');
+  return importAgain(call, idOf(call), (await import('../imports/rerun.ts')).rerun);
+}
+
+async function retry(call: Call): Promise<Answer> {
+  const { importAgain } = await import('./import-file.ts');
+  return importAgain(call, idOf(call), (await import('../imports/rerun.ts')).retry);
 }
 
 function reEnable(call: Call): Promise<Answer> {

@@ -28,8 +28,12 @@ export function isCompleted(status: RunStatus): boolean {
   return status === 'completed' || status === 'completed-with-errors';
 }
 
-/** How a document came in. */
-export type RunOrigin = 'upload' | 'cli' | 'drop' | 'connector';
+/** How a document came in; `rerun` and `retry`: from the archive, where passwords are masked. */
+export type RunOrigin = 'upload' | 'cli' | 'drop' | 'connector' | 'rerun' | 'retry';
+
+export function isFromArchive(origin: RunOrigin): boolean {
+  return origin === 'rerun' || origin === 'retry';
+}
 
 /**
  * The steps of applying, in their order. A plan row waits for one of them, or for none. Managers come after every step

@@ -26,6 +26,18 @@ export async function insertIssues(
   }
 }
 
+/** Lines of the records about which the run has issues. */
+export async function listIssueLines(db: Reader, runId: number): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('import_issue')
+    .select('line')
+    .distinct()
+    .where('run_id', '=', runId)
+    .where('line', 'is not', null)
+    .execute();
+  return new Set(rows.map((row) => row.line ?? 0));
+}
+
 /** In the order in which they were found, which is that of the document within planning and within each phase. */
 export async function listIssues(db: Reader, runId: number, limit: number): Promise<Issue[]> {
   const rows = await db

@@ -10,7 +10,7 @@ import { readDocument } from '../xml/reader.ts';
 import type { DocumentHead, GroupRecord, UserRecord } from '../xml/records.ts';
 import { settled } from './finish.ts';
 import { guardReason } from './guard.ts';
-import { noCounts } from './imports.ts';
+import { isFromArchive, noCounts } from './imports.ts';
 import { countActiveOwned, listAbsent } from './match-store.ts';
 import { effectiveOptions, type ImportOptions } from './options.ts';
 import { linkChains, resolveRelinked } from './plan-chains.ts';
@@ -34,6 +34,7 @@ export interface PlannerParts {
 
 const absentAtOnce = 500;
 const completedRunsLookedAt = 50;
+const maskedWarning = 'The archive keeps no passwords: people whom this import creates have none.';
 
 /**
  * Plans a claimed run from nothing: reads its document, decides about every record, and leaves the run applying,
@@ -116,6 +117,8 @@ class Planning {
     const options = effectiveOptions(head.options, this.#source.settings);
     const { units: defaultUnits, warnings } = await readDefaultUnits(database.read, options);
     this.#warnings.push(...warnings);
+    const isMasked = isFromArchive(this.#run.origin);
+    if (isMasked && options.newUserPasswordBehaviour === 'file') this.#warnings.push(maskedWarning);
     const nextSeq = () => {
       this.#seq += 1;
       return this.#seq;
@@ -129,6 +132,7 @@ class Planning {
       digestContext: digestContext(options, configuration, defaultUnits),
       groups,
       secretBox,
+      isMasked,
     });
     return { options, groups, users };
   }

@@ -142,7 +142,14 @@ const issueCodes = namesOf<IssueCode>({
   recordGone: true,
   refused: true,
 });
-const origins = namesOf<RunOrigin>({ upload: true, cli: true, drop: true, connector: true });
+const origins = namesOf<RunOrigin>({
+  upload: true,
+  cli: true,
+  drop: true,
+  connector: true,
+  rerun: true,
+  retry: true,
+});
 
 function oneOf(names: readonly string[]) {
   return Type.Unsafe<string>({ type: 'string', enum: names });

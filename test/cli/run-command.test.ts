@@ -92,6 +92,19 @@ describe('rollcall run', () => {
     );
   });
 
+  test('rerun imports an archived document again, retry only what went wrong in it', async () => {
+    using place = await withHeldRun();
+    expect(await place.json('run', 'rerun', '1', '--dry-run')).toMatchObject({
+      importId: 3,
+      origin: 'rerun',
+      status: 'completed',
+      planned: { unchanged: 30 },
+    });
+    expect(readFailure(await place.run('run', 'retry', '1'))).toBe(
+      'No user of import 1 went wrong; there is nothing to retry.',
+    );
+  });
+
   test('re-enable makes everyone active again whom a run disabled', async () => {
     using place = await withHeldRun();
     await place.run('run', 'approve', '2');
