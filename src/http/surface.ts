@@ -6,7 +6,12 @@ import type { Operation } from './operation.ts';
 /** On whose behalf a request is answered. */
 export type Principal =
   | { readonly kind: 'public' }
-  | { readonly kind: 'source'; readonly source: Source }
+  | {
+      readonly kind: 'source';
+      readonly source: Source;
+      /** Of the configuration, at the moment at which the source was recognised. */
+      readonly configurationVersion: string;
+    }
   | { readonly kind: 'administrator'; readonly session: Session };
 
 /** What the gate has found out about a request before anything else sees it. */

@@ -115,7 +115,7 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
         unknownReferences: source.settings.unknownMembers,
         requestId,
         runId: null,
-        configuration: await configurations.current(),
+        configuration: await configurations.at(principal.configurationVersion),
         base,
         now: timestamp(clock),
         get signal() {

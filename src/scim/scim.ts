@@ -51,7 +51,7 @@ export function scimSurface(parts: ScimParts): Surface {
     idleTimeoutSeconds,
     async authenticate(headers) {
       const token = bearerForm.exec(headers.get('authorization') ?? '')?.[1];
-      return { kind: 'source', source: await parts.sources.authenticateScim(token) };
+      return { kind: 'source', ...(await parts.sources.authenticateScim(token)) };
     },
     async handle(request) {
       const startedMs = performance.now();

@@ -58,7 +58,11 @@ export class Configurations {
   }
 
   async current(): Promise<Configuration> {
-    const version = await readConfigurationVersion(this.#database.read);
+    return this.at(await readConfigurationVersion(this.#database.read));
+  }
+
+  /** The configuration of this `version`, which was read just now. */
+  async at(version: string): Promise<Configuration> {
     if (this.#kept === undefined || version !== this.#keptVersion) {
       this.#keptVersion = version;
       this.#kept = this.#load(version);

@@ -35,15 +35,16 @@ const selectByTokenHash = statement<{ hash: string }, TokenRow>((db, place) =>
     .where('source_token.hash', '=', place('hash')),
 );
 
-/** The source of the token whose SHA-256 is `hash`, when it has not expired at `now`. */
-export async function findSourceByTokenHash(
-  db: Reader,
-  hash: string,
-  now: string,
-): Promise<Source | undefined> {
+export interface RecognisedToken {
+  readonly source: Source;
+  /** Null for a token without an end. */
+  readonly expires: string | null;
+}
+
+/** The token whose SHA-256 is `hash`, and its source, even when it has expired. */
+export async function findToken(db: Reader, hash: string): Promise<RecognisedToken | undefined> {
   const [row] = await selectByTokenHash(db, { hash });
-  if (row === undefined || (row.expires !== null && row.expires <= now)) return undefined;
-  return toSource(row);
+  return row && { source: toSource(row), expires: row.expires };
 }
 
 export async function findSourceById(db: Reader, id: number): Promise<Source | undefined> {

@@ -8,6 +8,7 @@ import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
 import { createToken, isTokenWellFormed } from '../security/tokens.ts';
+import { advanceConfigurationVersion, readConfigurationVersion } from '../settings/settings-store.ts';
 import { brokenUniqueRule } from '../storage/constraints.ts';
 import type { Database, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
@@ -16,7 +17,7 @@ import {
   expireTokens,
   findSourceById,
   findSourceByNameKey,
-  findSourceByTokenHash,
+  findToken,
   findTokenCiphertext,
   type GeneralSource,
   insertSource,
@@ -26,6 +27,7 @@ import {
   type Source,
   updateSource,
 } from './source-store.ts';
+import { TokenCache } from './token-cache.ts';
 
 const nameLengthMax = 200;
 const daysMs = 24 * 60 * 60 * 1_000;
@@ -36,7 +38,15 @@ export interface SourceParts {
   readonly clock: Clock;
 }
 
+/** A source that has shown its token. */
+export interface Authenticated<S extends Source> {
+  readonly source: S;
+  /** Version of the configuration at that moment, for `Configurations.at`: one look at the database serves both. */
+  readonly configurationVersion: string;
+}
+
 export class Sources {
+  readonly #tokens = new TokenCache();
   readonly #database: Database;
   readonly #secretBox: SecretBox;
   readonly #clock: Clock;
@@ -57,7 +67,7 @@ export class Sources {
     const now = timestamp(this.#clock);
     const nameKey = checkName(name);
     try {
-      return await this.#database.write(async (tx) => {
+      return await this.#change(async (tx) => {
         const id = await insertSource(tx, { kind, name: name.trim(), nameKey, settings, now });
         const token = await this.#issueToken(tx, id, kind);
         return { source: await this.#required(tx, id), token };
@@ -90,7 +100,7 @@ export class Sources {
   async set(nameOrId: string, assignments: Readonly<Record<string, string>>): Promise<Source> {
     const { id, kind } = await this.get(nameOrId);
     const changes = readSourceSettings(kind, assignments);
-    return this.#database.write(async (tx) => {
+    return this.#change(async (tx) => {
       await lockRows(tx, 'source', [id]);
       const { settings } = await this.#required(tx, id);
       await updateSource(tx, id, {
@@ -103,7 +113,7 @@ export class Sources {
 
   async setActive(nameOrId: string, active: boolean): Promise<Source> {
     const { id } = await this.get(nameOrId);
-    return this.#database.write(async (tx) => {
+    return this.#change(async (tx) => {
       await updateSource(tx, id, { active, now: timestamp(this.#clock) });
       return this.#required(tx, id);
     });
@@ -119,39 +129,56 @@ export class Sources {
 
   /** Issues another token; those before it end after `overlapDays`. */
   async rotateToken({ id, kind }: Source, overlapDays: number): Promise<string> {
-    return this.#database.write(async (tx) => {
+    return this.#change(async (tx) => {
       await expireTokens(tx, id, new Date(this.#clock().getTime() + overlapDays * daysMs).toISOString());
       return this.#issueToken(tx, id, kind);
     });
   }
 
   /** The source that a bearer token names. Throws `unauthenticated` or, for a source that is not active, `forbidden`. */
-  async authenticateScim(token: string | undefined): Promise<ScimSource> {
-    const source = await this.#findByToken(token);
-    if (source?.kind !== 'scim') {
+  async authenticateScim(token: string | undefined): Promise<Authenticated<ScimSource>> {
+    const found = await this.#findByToken(token);
+    if (found?.source.kind !== 'scim') {
       throw new DomainError(
         'unauthenticated',
         'Send the token of a SCIM source as "Authorization: Bearer TOKEN".',
       );
     }
-    return requireActive(source);
+    return { ...found, source: requireActive(found.source) };
   }
 
   /** The general source with this id, if the key is one of its own. Unknown source and wrong key answer alike. */
-  async authenticateUpload(sourceId: string, key: string | undefined): Promise<GeneralSource> {
-    const source = await this.#findByToken(key);
-    if (source?.kind !== 'general' || source.id !== toId(sourceId)) {
+  async authenticateUpload(sourceId: string, key: string | undefined): Promise<Authenticated<GeneralSource>> {
+    const found = await this.#findByToken(key);
+    if (found?.source.kind !== 'general' || found.source.id !== toId(sourceId)) {
       throw new DomainError(
         'unauthenticated',
         "Send the source's Authorisation Token in the header X-ApiKey.",
       );
     }
-    return requireActive(source);
+    return { ...found, source: requireActive(found.source) };
   }
 
-  async #findByToken(token: string | undefined): Promise<Source | undefined> {
+  async #findByToken(token: string | undefined): Promise<Authenticated<Source> | undefined> {
     if (token === undefined || !isTokenWellFormed(token)) return undefined;
-    return findSourceByTokenHash(this.#database.read, sha256Hex(token), timestamp(this.#clock));
+    const db = this.#database.read;
+    const configurationVersion = await readConfigurationVersion(db);
+    const hash = sha256Hex(token);
+    const found = this.#tokens.find(hash, configurationVersion) ?? (await findToken(db, hash));
+    if (found === undefined) return undefined;
+    this.#tokens.keep(hash, configurationVersion, found);
+    const { source, expires } = found;
+    const hasExpired = expires !== null && expires <= timestamp(this.#clock);
+    return hasExpired ? undefined : { source, configurationVersion };
+  }
+
+  /** Whoever holds a copy of a source or a token, in whichever process, sees by the version that it is old. */
+  #change<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#database.write(async (tx) => {
+      const result = await work(tx);
+      await advanceConfigurationVersion(tx);
+      return result;
+    });
   }
 
   async #issueToken(tx: Tx, sourceId: number, kind: SourceKind): Promise<string> {

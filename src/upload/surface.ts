@@ -37,8 +37,8 @@ export function uploadSurface({ intake, runs, sources, log }: UploadParts): Surf
     idleTimeoutSeconds,
     async authenticate(headers, { path }) {
       const sourceId = path.slice(uploadBase.length + 1).split('/')[0] ?? '';
-      const source = await sources.authenticateUpload(sourceId, headers.get('x-apikey') ?? undefined);
-      return { kind: 'source', source };
+      const key = headers.get('x-apikey') ?? undefined;
+      return { kind: 'source', ...(await sources.authenticateUpload(sourceId, key)) };
     },
     handle: async (request) => app.handle(request),
     refuse: (error) => toErrorResponse(error),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { secretBox } from '../../src/security/secret-key.ts';
+import { Configurations } from '../../src/settings/configuration.ts';
 import { Sources } from '../../src/sources/sources.ts';
 import { testClock } from '../support/app.ts';
-import { dialects, openTestDatabase } from '../support/database.ts';
+import { dialects, openDatabase, openTestDatabase } from '../support/database.ts';
 
 async function open(dialect: (typeof engines)[number]) {
   const place = await openTestDatabase(dialect);
@@ -24,7 +25,7 @@ describe.each(engines)('Sources on %s', (dialect) => {
       scope: 'all',
       rateLimit: 100,
     });
-    expect(await place.sources.authenticateScim(token)).toEqual(source as never);
+    expect((await place.sources.authenticateScim(token)).source).toEqual(source as never);
     const stored = await place.database.read.selectFrom('source_token').selectAll().execute();
     expect(JSON.stringify(stored)).not.toContain(token);
   });
@@ -89,13 +90,13 @@ describe.each(engines)('Sources on %s', (dialect) => {
     const { source, token } = await place.sources.create('scim', 'Okta', {});
     const second = await place.sources.rotateToken(source, 2);
     place.clock.advance(2 * 86_400 - 1);
-    expect((await place.sources.authenticateScim(token)).id).toBe(source.id);
+    expect((await place.sources.authenticateScim(token)).source.id).toBe(source.id);
     place.clock.advance(1);
     await expect(place.sources.authenticateScim(token)).rejects.toMatchObject({ kind: 'unauthenticated' });
-    expect((await place.sources.authenticateScim(second)).id).toBe(source.id);
+    expect((await place.sources.authenticateScim(second)).source.id).toBe(source.id);
     const third = await place.sources.rotateToken(source, 0);
     await expect(place.sources.authenticateScim(second)).rejects.toMatchObject({ kind: 'unauthenticated' });
-    expect((await place.sources.authenticateScim(third)).id).toBe(source.id);
+    expect((await place.sources.authenticateScim(third)).source.id).toBe(source.id);
   });
 
   test('answers unauthenticated to a token of the other kind, forbidden when the source is not active', async () => {
@@ -116,10 +117,40 @@ describe.each(engines)('Sources on %s', (dialect) => {
     ] as const) {
       await expect(sources.authenticateUpload(id, key)).rejects.toMatchObject({ kind: 'unauthenticated' });
     }
-    expect((await sources.authenticateUpload(String(source.id), upload)).name).toBe('Files');
+    expect((await sources.authenticateUpload(String(source.id), upload)).source.name).toBe('Files');
     await sources.setActive('Files', false);
     await expect(sources.authenticateUpload(String(source.id), upload)).rejects.toMatchObject({
       kind: 'forbidden',
     });
+  });
+
+  test('forgets what it knew of a source or token that another process has changed', async () => {
+    await using place = await open(dialect);
+    const database = openDatabase(dialect, place.location);
+    const secret = secretBox(Buffer.alloc(32, 3));
+    const theirs = new Sources({ database, secretBox: secret, clock: place.clock });
+    const { source, token } = await place.sources.create('scim', 'Okta', {});
+    const seen = async () => (await place.sources.authenticateScim(token)).source;
+    expect((await seen()).settings.rateLimit).toBe(100);
+    await theirs.set('Okta', { rateLimit: '50' });
+    expect((await seen()).settings.rateLimit).toBe(50);
+    await theirs.setActive('Okta', false);
+    await expect(seen()).rejects.toMatchObject({ kind: 'forbidden' });
+    await theirs.setActive('Okta', true);
+    expect((await seen()).active).toBe(true);
+    await theirs.rotateToken(source, 0);
+    await expect(seen()).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await database.close();
+  });
+
+  test('tells the version of the configuration that a token was recognised under', async () => {
+    await using place = await open(dialect);
+    const { token } = await place.sources.create('scim', 'Okta', {});
+    const configurations = new Configurations(place.database);
+    const { configurationVersion } = await place.sources.authenticateScim(token);
+    expect(await configurations.at(configurationVersion)).toBe(await configurations.current());
+    await configurations.setSetting('countMax', '7');
+    const after = await place.sources.authenticateScim(token);
+    expect((await configurations.at(after.configurationVersion)).settings.countMax).toBe(7);
   });
 });
