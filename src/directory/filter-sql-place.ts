@@ -8,21 +8,17 @@ export type Sql = RawBuilder<unknown>;
 /** A condition on the row of a user or group. It may be null, which counts as false. */
 export type Condition = RawBuilder<SqlBool>;
 
-/**
- * How much a condition has to look at: few rows, which an index finds; all entries of an index, but no rows; all rows.
- */
-export type Reach = 'few' | 'index' | 'all';
-
 export interface Term {
   readonly condition: Condition;
-  readonly reach: Reach;
+  /** An index finds the few rows that can meet it. */
+  readonly isIndexed: boolean;
 }
 
 /**
- * How a condition on rows that belong to the resource is asked: `in` drives from those rows, `array` does so where
- * PostgreSQL could not otherwise (in an `or`), `exists` looks from each resource.
+ * How a condition on rows that belong to the resource is asked: `in` begins with those rows, where an index finds
+ * them; `exists` looks from each resource.
  */
-export type Drive = 'in' | 'array' | 'exists';
+export type Drive = 'in' | 'exists';
 
 /** What RFC 7644 §3.4.2.3 sorts by; null where the resource has no value. */
 export interface SortKey {
@@ -68,40 +64,32 @@ export interface Element extends Holder {
 export const always: Condition = sql<SqlBool>`true`;
 export const never: Condition = sql<SqlBool>`false`;
 
+/** A condition that has to look at all rows. */
 export function all(condition: Condition): Term {
-  return { condition, reach: 'all' };
+  return { condition, isIndexed: false };
 }
 
 /** `term` where `guard` holds too. */
-export function where(guard: Condition, term: Term): Term {
-  return { condition: sql<SqlBool>`(${guard} and ${term.condition})`, reach: term.reach };
+export function where(guard: Condition, { condition, isIndexed }: Term): Term {
+  return { condition: sql<SqlBool>`(${guard} and ${condition})`, isIndexed };
 }
 
 export function and(terms: readonly Term[]): Term {
-  const reaches = terms.map((term) => term.reach);
-  const reach = reaches.includes('few') ? 'few' : reaches.includes('all') ? 'all' : 'index';
-  return { condition: joined(terms, sql` and `), reach };
+  return { condition: joined(terms, sql` and `), isIndexed: terms.some((term) => term.isIndexed) };
 }
 
 export function or(terms: readonly Term[]): Term {
-  const reaches = terms.map((term) => term.reach);
-  const reach = reaches.includes('all') ? 'all' : reaches.includes('index') ? 'index' : 'few';
-  return { condition: joined(terms, sql` or `), reach };
+  return { condition: joined(terms, sql` or `), isIndexed: terms.every((term) => term.isIndexed) };
 }
 
 /** SQL's third truth value, of a comparison with nothing, is simply "no" in a filter. */
-export function not({ condition, reach }: Term): Term {
-  return {
-    condition: sql<SqlBool>`((${condition}) is not true)`,
-    reach: reach === 'index' ? 'index' : 'all',
-  };
+export function not({ condition }: Term): Term {
+  return all(sql<SqlBool>`((${condition}) is not true)`);
 }
 
 function joined(terms: readonly Term[], separator: Sql): Condition {
-  return sql<SqlBool>`(${sql.join(
-    terms.map((term) => term.condition),
-    separator,
-  )})`;
+  const conditions = terms.map((term) => term.condition);
+  return sql<SqlBool>`(${sql.join(conditions, separator)})`;
 }
 
 /** The one value of a simple attribute; null in SQL when it is not there. */
@@ -144,11 +132,10 @@ export function rows(options: RowsOptions): Place {
   const { from, link, where: isValue = always, order, element } = options;
   const own = link === undefined ? isValue : sql<SqlBool>`${link.inner} = ${link.outer} and ${isValue}`;
   const any: Place['any'] = (term, drive) => {
-    const { condition, reach } = term(element);
-    if (link !== undefined && drive !== 'exists' && reach === 'few') {
+    const { condition, isIndexed } = term(element);
+    if (link !== undefined && drive === 'in' && isIndexed) {
       const found = sql`(select ${link.inner} from ${from} where ${isValue} and ${condition})`;
-      const among = drive === 'array' ? sql`= any(array${found})` : sql`in ${found}`;
-      return { condition: sql<SqlBool>`${link.outer} ${among}`, reach };
+      return { condition: sql<SqlBool>`${link.outer} in ${found}`, isIndexed };
     }
     return all(sql<SqlBool>`exists (select 1 from ${from} where ${own} and ${condition})`);
   };

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { CompareOperator } from '../resource/filter.ts';
 import type { ResolvedLiteral } from '../resource/filter-resolve.ts';
 import type { Dialect } from '../storage/database.ts';
-import { type Condition, never, type Reach, type Sql, type Term, type Value } from './filter-sql-place.ts';
+import { all, type Condition, never, type Sql, type Term, type Value } from './filter-sql-place.ts';
 
 const signs = { eq: sql`=`, ne: sql`<>`, gt: sql`>`, ge: sql`>=`, lt: sql`<`, le: sql`<=` } as const;
 
@@ -27,8 +27,8 @@ export function textValue(text: Sql, dialect: Dialect, options: ValueOptions = {
       if (literal.kind !== 'string') return mismatch(operator);
       const { key } = literal;
       if (operator === 'ne') return different(text, key, isLoose);
-      const reach = isIndexed && operator !== 'co' && operator !== 'ew' && key !== '' ? 'few' : 'all';
-      return { condition: textCondition(text, operator, key, { dialect, isIndexed }), reach };
+      const condition = textCondition(text, operator, key, { dialect, isIndexed });
+      return { condition, isIndexed: isIndexed && operator !== 'co' && operator !== 'ew' && key !== '' };
     },
   };
 }
@@ -85,8 +85,8 @@ export function idValue(id: Sql, dialect: Dialect, { isIndexed = false, prefix =
       const isEquality = operator === 'eq' || operator === 'ne';
       if (literal.kind !== 'string' || !isEquality) return text.compare(operator, literal);
       const wanted = toNumber(literal.key, prefix);
-      const reach = isIndexed && operator === 'eq' ? 'few' : 'all';
-      return { condition: sql<SqlBool>`${id} ${signs[operator]} ${wanted}`, reach };
+      const condition = sql<SqlBool>`${id} ${signs[operator]} ${wanted}`;
+      return { condition, isIndexed: isIndexed && operator === 'eq' };
     },
   };
 }
@@ -104,8 +104,8 @@ export function timeValue(time: Sql, { isIndexed = false } = {}): Value {
     sortKey: { key: time, isIndexed, type: 'text' },
     compare(operator, literal) {
       if (literal.kind !== 'dateTime' || !isOrder(operator)) return mismatch(operator);
-      const reach = isIndexed && operator !== 'ne' ? 'few' : 'all';
-      return { condition: sql<SqlBool>`${time} ${signs[operator]} ${toTimeText(literal.instant)}`, reach };
+      const condition = sql<SqlBool>`${time} ${signs[operator]} ${toTimeText(literal.instant)}`;
+      return { condition, isIndexed: isIndexed && operator !== 'ne' };
     },
   };
 }
@@ -155,39 +155,33 @@ function numeric(
       const right = toSql(literal);
       if (right === undefined || !isOrder(operator)) return mismatch(operator);
       if (operator === 'ne') return different(number, right, isLoose);
-      return { condition: sql<SqlBool>`${number} ${signs[operator]} ${right}`, reach: 'all' };
+      return all(sql<SqlBool>`${number} ${signs[operator]} ${right}`);
     },
   };
 }
 
-/** Whether the account is active: the index on states tells, without a look at the rows. */
+/** Whether the account is active. An index holds those that are not: they are few. */
 export function activeValue(state: Sql): Value {
   return {
     isPresent: sql<SqlBool>`${state} is not null`,
     sortKey: { key: sql`(case ${state} when 'active' then 1 else 0 end)`, isIndexed: false, type: 'number' },
     compare(operator, literal) {
       if (literal.kind !== 'boolean') return mismatch(operator);
-      const isActive = literal.boolean === (operator === 'eq');
-      const reach: Reach = isActive ? 'index' : 'few';
-      // Fixed texts, so that SQLite can plan with them.
-      return {
-        condition: isActive ? sql<SqlBool>`${state} = 'active'` : sql<SqlBool>`${state} = 'inactive'`,
-        reach,
-      };
+      // Fixed texts: SQLite cannot use a partial index for a value that it does not know.
+      return literal.boolean === (operator === 'eq')
+        ? all(sql<SqlBool>`${state} = 'active'`)
+        : { condition: sql<SqlBool>`${state} = 'inactive'`, isIndexed: true };
     },
   };
 }
 
 function different(left: Sql, right: unknown, isLoose: boolean): Term {
-  const condition = isLoose
-    ? sql<SqlBool>`${left} is distinct from ${right}`
-    : sql<SqlBool>`${left} <> ${right}`;
-  return { condition, reach: 'all' };
+  return all(isLoose ? sql<SqlBool>`${left} is distinct from ${right}` : sql<SqlBool>`${left} <> ${right}`);
 }
 
 /** What cannot be compared is different. */
 function mismatch(operator: CompareOperator): Term {
-  return { condition: operator === 'ne' ? sql<SqlBool>`true` : never, reach: 'all' };
+  return all(operator === 'ne' ? sql<SqlBool>`true` : never);
 }
 
 /** The expression with the order that SQLite has by itself. */

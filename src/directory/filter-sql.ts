@@ -2,6 +2,7 @@
 // Means what `evaluateFilter` means for the resource that the client is shown, whatever the attribute; never reads rows.
 // Where the values of an attribute are is told by filter-sql-user.ts and -group.ts; docs/adr/0007 tells why so.
 
+import { type SqlBool, sql } from 'kysely';
 import type { FilterTarget, ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { AttributeDefinition } from '../resource/schema.ts';
 import type { Dialect } from '../storage/database.ts';
@@ -18,6 +19,7 @@ import {
   type Place,
   partOf,
   type SortKey,
+  type Sql,
   type Term,
 } from './filter-sql-place.ts';
 import { userHolder } from './filter-sql-user.ts';
@@ -42,12 +44,12 @@ export function filterScope(dialect: Dialect, context: DirectoryContext): Filter
 
 /** The filter as a condition on the rows of `user`. */
 export function userFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
-  return compiled(filter, userHolder(scope), scope.dialect);
+  return compiled(filter, userHolder(scope), userRows);
 }
 
 /** The filter as a condition on the rows of `group_`. */
 export function groupFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
-  return compiled(filter, groupHolder(scope), scope.dialect);
+  return compiled(filter, groupHolder(scope), groupRows);
 }
 
 /** The key by which users are sorted, over the rows of `user`. */
@@ -64,42 +66,51 @@ function sortKey(target: FilterTarget, holder: Holder): SortKey {
   return placeOf(target, holder).first((element) => element.value.sortKey);
 }
 
-function compiled(filter: ResolvedFilter, holder: Holder, dialect: Dialect): CompiledFilter {
-  const { condition } = compile(filter, holder, perRow);
-  const driven = compile(filter, holder, drives[dialect]);
-  return driven.reach === 'all'
-    ? { condition, driven: condition, isIndexed: false }
-    : { condition, driven: driven.condition, isIndexed: true };
+/** The rows that a filter chooses from. Fixed texts: SQLite cannot use a partial index for a value it does not know. */
+interface Rows {
+  readonly id: Sql;
+  readonly live: Sql;
 }
 
-/** How conditions on other rows are asked here, and how in an `or`. */
-interface Drives {
-  readonly here: Drive;
-  readonly inOr: Drive;
+const userRows: Rows = { id: sql.ref('user.id'), live: sql`"user" where "user".state <> 'archived'` };
+const groupRows: Rows = { id: sql.ref('group_.id'), live: sql`group_ where group_.state = 'existing'` };
+
+function compiled(filter: ResolvedFilter, holder: Holder, rows: Rows): CompiledFilter {
+  const { condition } = compile(filter, holder);
+  const driven = compile(filter, holder, rows);
+  return driven.isIndexed
+    ? { condition, driven: driven.condition, isIndexed: true }
+    : { condition, driven: condition, isIndexed: false };
 }
 
-/** PostgreSQL turns `in` into a join, which it cannot do within an `or`; an array it looks up by index even there. */
-const drives: Readonly<Record<Dialect, Drives>> = {
-  sqlite: { here: 'in', inOr: 'in' },
-  postgres: { here: 'in', inOr: 'array' },
-};
-const perRow: Drives = { here: 'exists', inOr: 'exists' };
-
-function compile(filter: ResolvedFilter, holder: Holder, { here, inOr }: Drives): Term {
+/** With `rows` the condition begins with what indexes find; without, it is asked of each row. */
+function compile(filter: ResolvedFilter, holder: Holder, rows?: Rows): Term {
   switch (filter.kind) {
     case 'compare':
-      return compare(filter, placeOf(filter.target, holder), here);
+      return compare(filter, placeOf(filter.target, holder), rows === undefined ? 'exists' : 'in');
     case 'present':
       return placeOf(filter.target, holder).present();
     case 'not':
-      return not(compile(filter.filter, holder, perRow));
+      return not(compile(filter.filter, holder));
     case 'and':
-      return and(filter.terms.map((term) => compile(term, holder, { here, inOr })));
+      return and(filter.terms.map((term) => compile(term, holder, rows)));
     case 'or':
-      return or(filter.terms.map((term) => compile(term, holder, { here: inOr, inOr })));
+      return either(
+        filter.terms.map((term) => compile(term, holder, rows)),
+        rows,
+      );
     case 'valuePath':
-      return valuePath(filter.attribute, filter.filter, holder, here);
+      return valuePath(filter.attribute, filter.filter, holder, rows === undefined ? 'exists' : 'in');
   }
+}
+
+/** Neither engine uses several indexes for an `or` with subqueries; each finds its ids apart. */
+function either(terms: readonly Term[], rows: Rows | undefined): Term {
+  const whole = or(terms);
+  if (rows === undefined || !whole.isIndexed) return whole;
+  const { id, live } = rows;
+  const found = terms.map(({ condition }) => sql`select ${id} from ${live} and ${condition}`);
+  return { condition: sql<SqlBool>`${id} in (${sql.join(found, sql` union all `)})`, isIndexed: true };
 }
 
 type Comparison = Extract<ResolvedFilter, { kind: 'compare' }>;
@@ -124,7 +135,7 @@ function valuePath(
   drive: Drive,
 ): Term {
   const place = holder.place(attribute);
-  const met = place.any((element) => compile(inner, element, perRow), drive);
+  const met = place.any((element) => compile(inner, element), drive);
   const narrowing = drive === 'exists' ? [] : narrowed(inner, holder, drive);
   return and([...narrowing, ...(place.isSingular ? [place.present()] : []), met]);
 }
@@ -136,6 +147,6 @@ function narrowed(inner: ResolvedFilter, holder: Holder, drive: Drive): Term[] {
     if (term.kind !== 'compare' || term.operator === 'ne') return [];
     const direct = holder.direct?.(term.target.leaf.path);
     const found = direct && compare(term, direct, drive);
-    return found?.reach === 'few' ? [found] : [];
+    return found?.isIndexed === true ? [found] : [];
   });
 }

@@ -297,4 +297,5 @@ async function createIndexes(db: Db): Promise<void> {
   // What lists of everything walk: narrow, in the order of ids, and with none of those that have gone.
   await index('user_live').on('user').columns(['id']).where(live).execute();
   await index('group_live').on('group_').columns(['id']).where(existing).execute();
+  await index('user_inactive').on('user').columns(['id']).where(sql<boolean>`state = 'inactive'`).execute();
 }
