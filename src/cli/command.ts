@@ -78,6 +78,18 @@ function flagsOf(given: OptionValues): Flags {
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'));
 }
 
+/** A flag that takes a number from 1 on. */
+export function readNumber(
+  { options }: Call,
+  name: string,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+): number {
+  const text = options[name] ?? String(fallback);
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= max) return value;
+  throw new DomainError('invalidValue', `--${name} takes a whole number from 1 to ${max}, not "${text}".`);
+}
+
 /** Texts of `name=value` as a record. Throws for one without "=". */
 export function readAssignments(texts: readonly string[]): Record<string, string> {
   const read: Record<string, string> = {};

@@ -6,7 +6,9 @@ import { Command, CommanderError } from 'commander';
 import { registerAdmin } from './admin-command.ts';
 import { failureText } from './failure.ts';
 import { registerField } from './field-command.ts';
+import { registerGroup } from './group-command.ts';
 import { registerImport } from './import-command.ts';
+import { registerLog } from './log-command.ts';
 import { registerMaintenance } from './maintenance-command.ts';
 import { registerPersona } from './persona-command.ts';
 import { registerRun } from './run-command.ts';
@@ -27,6 +29,8 @@ const groups = [
   registerImport,
   registerRun,
   registerUser,
+  registerGroup,
+  registerLog,
   registerSchema,
   registerMaintenance,
   registerVersion,

@@ -8,6 +8,7 @@ import { isArray, isObject } from '../resource/value.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { baseUrl } from './address.ts';
 import { type Answer, addressOptions, answering, type Call, type Exit } from './command.ts';
+import { registerHistory } from './history.ts';
 import type { Services } from './services.ts';
 import { formatFacts, formatTable } from './table.ts';
 
@@ -29,6 +30,7 @@ export function registerUser(program: Command, exit: Exit): void {
     exit,
     { settings: addressOptions, action: show },
   );
+  registerHistory(group, exit, 'User');
 }
 
 async function find(call: Call): Promise<Answer> {

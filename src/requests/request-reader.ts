@@ -134,7 +134,7 @@ export class RequestReader implements Disposable {
     return { requests: rows.map(toRequest), next };
   }
 
-  /** Those answered after `after`, oldest first: what a reader that follows the log has not seen. */
+  /** Those answered after `after`, oldest first, at most a thousand: what a reader that follows the log has not seen. */
   later(query: RequestQuery, after: number, withBodies = false): LoggedRequest[] {
     const newer = 'select * from request where id > $after order by id';
     const parameters = { ...parametersOf(query), $after: after, $limit: limitMax };
