@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { ResourceTypeName } from '../../resource/schema.ts';
 import type { Change, Prepared } from './prepare.ts';
+import { shownBulkId } from './references.ts';
 
 /** Users who are each other's manager are created in one transaction, which must not keep others waiting for long. */
 export const ringUsersMax = 100;
@@ -65,7 +66,7 @@ function faultOf(operation: Prepared, change: Change, makers: Makers): DomainErr
   const { method, bulkId = '' } = operation;
   const count = makers.get(bulkId)?.length ?? 0;
   if (method === 'POST' && count > 1) {
-    const detail = `The bulkId "${bulkId}" is given to ${count} new resources; give every one its own.`;
+    const detail = `The bulkId "${shownBulkId(bulkId)}" is given to ${count} new resources; give every one its own.`;
     return new DomainError('invalidValue', detail, { attribute: 'bulkId' });
   }
   const { target, references } = change;
@@ -84,17 +85,17 @@ function referenceFault(bulkId: string, wanted: ResourceTypeName, makers: Makers
   if (maker === undefined) {
     return new DomainError(
       'conflict',
-      `No operation of this Bulk creates a resource with the bulkId "${bulkId}".`,
+      `No operation of this Bulk creates a resource with the bulkId "${shownBulkId(bulkId)}".`,
     );
   }
   if (another !== undefined) {
     return new DomainError(
       'conflict',
-      `The bulkId "${bulkId}" could be one of several; give every one its own.`,
+      `The bulkId "${shownBulkId(bulkId)}" could be one of several; give every one its own.`,
     );
   }
   if (maker.type === undefined || maker.type === wanted) return undefined;
-  const detail = `The bulkId "${bulkId}" is that of a ${maker.type}, but a ${wanted} is needed here.`;
+  const detail = `The bulkId "${shownBulkId(bulkId)}" is that of a ${maker.type}, but a ${wanted} is needed here.`;
   return new DomainError('invalidValue', detail);
 }
 

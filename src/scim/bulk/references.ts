@@ -20,6 +20,11 @@ export function bulkIdOf(text: string): string | undefined {
   return referenceForm.exec(text)?.[1];
 }
 
+/** A bulkId for a sentence: a client may have made it of any length. */
+export function shownBulkId(bulkId: string): string {
+  return bulkId.slice(0, 80).toWellFormed();
+}
+
 /** Every bulkId that the content refers to, once. */
 export function referencesIn(content: Content): string[] {
   const found = new Set<string>();

@@ -8,7 +8,7 @@ import type { AllVerbs, Target } from '../verbs.ts';
 import { batchesOf } from './batches.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Change, Prepared } from './prepare.ts';
-import { replaceReferences } from './references.ts';
+import { replaceReferences, shownBulkId } from './references.ts';
 
 /** What came of an operation that was done. */
 export interface Done {
@@ -159,7 +159,7 @@ class BulkRun {
     const id = this.#ids.get(bulkId);
     if (id !== undefined) return id;
     const maker = this.#operations.find((each) => each.method === 'POST' && each.bulkId === bulkId);
-    const detail = `The resource with the bulkId "${bulkId}" is not there, because operation ${maker?.number} failed.`;
+    const detail = `The resource with the bulkId "${shownBulkId(bulkId)}" is not there, because operation ${maker?.number} failed.`;
     throw new DomainError('conflict', detail);
   }
 
