@@ -10,10 +10,14 @@ export function routesOf(app: AnyElysia): Route[] {
   });
 }
 
-/** The methods that a path has, when it has any: an unknown method on a known path is 405, not 404. */
+/**
+ * The methods that a path has, when it has any: an unknown method on a known path is 405, not 404. Whatever can be
+ * read answers HEAD too (RFC 9110 §9.3.2).
+ */
 export function methodsOf(routes: readonly Route[], path: string): string[] {
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
-  return [...new Set(methods)].filter((method) => method !== 'ALL');
+  const known = [...new Set(methods)].filter((method) => method !== 'ALL');
+  return known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
 function matches(template: string, path: string): boolean {

@@ -55,7 +55,9 @@ export function resource(
 ): Response {
   const eTag = toETag(version);
   const ifNoneMatch = request.headers.get('if-none-match');
-  if (request.method === 'GET' && ifNoneMatch !== null && matchesETag(ifNoneMatch, version)) {
+  // Only what reads can be told that nothing is new (RFC 9110 §13.1.2).
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && ifNoneMatch !== null && matchesETag(ifNoneMatch, version)) {
     return new Response(null, { status: 304, headers: { etag: eTag } });
   }
   const { meta } = view as { meta?: { location?: string } };

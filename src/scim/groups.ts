@@ -87,9 +87,27 @@ async function listAnswer(request: Request, call: ScimCall, directory: Groups): 
 function answerToChangeFrom(directory: Groups) {
   const answer = answerFrom(directory);
   return async (request: Request, call: ScimCall, group: Group): Promise<Response> => {
-    const isLarge = (await directory.countMembers(group.id)) > membersInAnswerMax;
+    const isLarge =
+      mayAnswerNothing(request, call) && (await directory.countMembers(group.id)) > membersInAnswerMax;
     return isLarge ? noContent({ etag: toETag(group.version) }) : answer(request, call, group);
   };
+}
+
+/**
+ * RFC 7644 §3.5.2 gives a PATCH 204, but not one that names attributes. It does not give it to a PUT (§3.5.1): that
+ * one is ours, for sources that are not held to the words.
+ */
+function mayAnswerNothing(request: Request, call: ScimCall): boolean {
+  const isAllowed = request.method === 'PATCH' || call.isCompat;
+  return (
+    isAllowed &&
+    projectionOf(call, call.context.configuration.groupType).shows('members') &&
+    !namesAttributes(call)
+  );
+}
+
+function namesAttributes({ query }: ScimCall): boolean {
+  return (query.get('attributes') ?? '').trim() !== '';
 }
 
 function answerFrom(directory: Groups) {

@@ -63,12 +63,12 @@ describe('a request to the gate', () => {
       });
     }
     const wrong = [
-      ['DELETE', '/Users', 'GET, POST'],
-      ['POST', '/Users/1', 'DELETE, GET, PATCH, PUT'],
-      ['PATCH', '/Groups', 'GET, POST'],
-      ['POST', '/Schemas', 'GET'],
-      ['PUT', '/ServiceProviderConfig', 'GET'],
-      ['OPTIONS', '/Users', 'GET, POST'],
+      ['DELETE', '/Users', 'GET, HEAD, POST'],
+      ['POST', '/Users/1', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['PATCH', '/Groups', 'GET, HEAD, POST'],
+      ['POST', '/Schemas', 'GET, HEAD'],
+      ['PUT', '/ServiceProviderConfig', 'GET, HEAD'],
+      ['OPTIONS', '/Users', 'GET, HEAD, POST'],
     ] as const;
     for (const [method, path, allow] of wrong) {
       const answer = await app.call(method, path);
