@@ -21,6 +21,7 @@ import { scimSurface } from './scim/scim.ts';
 import { Accounts } from './security/accounts.ts';
 import { Invitations } from './security/invitations.ts';
 import { PasswordHasher } from './security/password-hash.ts';
+import type { SecretBox } from './security/secret-key.ts';
 import { Sessions } from './security/sessions.ts';
 import type { Configurations } from './settings/configuration.ts';
 import type { Source } from './sources/source-store.ts';
@@ -34,6 +35,7 @@ export interface AppParts {
   readonly database: Database;
   readonly sources: Sources;
   readonly configurations: Configurations;
+  readonly secretBox: SecretBox;
   readonly intake: Intake;
   readonly runs: ImportRuns;
   readonly requests: RequestLog;
@@ -79,6 +81,7 @@ export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] 
       groups: new Groups(database),
       sources,
       configurations,
+      secretBox: parts.secretBox,
       clock,
       log,
       requests,

@@ -37,6 +37,7 @@ function parametersOf(operation: Json): Json[] {
 function partsOf(house: ImportHouse): AppParts {
   return {
     ...house,
+    secretBox: house.secretBox,
     clock: house.clock,
     requests: new RequestLog({ ...house, path: join(house.folder, 'requests.db') }),
     hosts: { publicUrl: undefined, allowedHosts: [], trustedProxies: [] },
@@ -137,6 +138,10 @@ const patchOp = (...operations: object[]) => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations: operations,
 });
+const searchRequest = (members: object) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+  ...members,
+});
 const user = {
   schemas: [userUrn],
   userName: 'ann',
@@ -177,6 +182,13 @@ const exchanges: readonly Exchange[] = [
   { call: `POST ${scim}/Users`, body: user, status: 201 },
   { call: `POST ${scim}/Users`, body: user, status: 200 },
   { call: `POST ${scim}/Users`, body: { schemas: [userUrn] }, status: 400 },
+  { call: `GET ${scim}/Users?sortBy=userName&sortOrder=descending&cursor=`, status: 200 },
+  { call: `GET ${scim}/Users?cursor=x`, status: 400 },
+  { call: `POST ${scim}/Users/.search`, body: searchRequest({ filter: 'userName pr' }), status: 200 },
+  { call: `POST ${scim}/Users/.search`, body: searchRequest({ filter: 7 }), status: 400 },
+  { call: `POST ${scim}/.search`, body: searchRequest({ cursor: '', count: 1 }), status: 200 },
+  { call: `GET ${scim}?filter=meta.created%20pr`, status: 200 },
+  { call: `POST ${scim}/Groups/.search`, body: searchRequest({}), status: 200 },
   { call: `POST ${scim}/Users`, body: user, headers: { 'content-type': 'text/plain' }, status: 415 },
   { call: `POST ${scim}/Groups`, body: group, status: 201 },
   { call: `PATCH ${scim}/Groups/GROUP`, of: `${scim}/Groups/{id}`, body: patchOp(member), status: 200 },

@@ -108,6 +108,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
     }),
     runs: new ImportRuns({ database, documents, configurations, clock }),
     requests,
+    secretBox: services.secretBox,
     hosts: config,
     metricsFrom: config.metricsFrom,
     version,

@@ -16,8 +16,9 @@ import { findMatchingGroup } from './match.ts';
 import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
-import { type Page, type Query, queryList } from './query.ts';
+import { type Page, type Query, queryList, queryRows } from './query.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
+import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
 import { touchMembersOf, touchUsers } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
@@ -38,6 +39,16 @@ export class Groups {
 
   query(context: DirectoryContext, query: Query): Promise<Page<Group>> {
     return queryList(this.#database, context, query, groupListing);
+  }
+
+  /** What a query finds, in its order, without loading anything. */
+  queryRows(context: DirectoryContext, query: Query): Promise<Selection> {
+    return queryRows(this.#database, context, query, groupListing);
+  }
+
+  /** Those of `ids` that are there, in the order of ids. */
+  load(context: DirectoryContext, ids: readonly number[]): Promise<Group[]> {
+    return groupListing.select(this.#database.read, ids, context.sourceId);
   }
 
   /** Those of the group's members whom the source may see, in the order of their ids. */

@@ -29,6 +29,8 @@ export interface IdSlice {
 
 /** The lists of one type of resource, as ids: resources are loaded by whoever shows them. */
 export interface ListStore {
+  /** The order of ids as the numbers that they are, which costs nothing; RFC 7643 knows them as texts. */
+  readonly idKey: SortKey;
   /** All ids in ranges that hold a bounded number of resources each; their order is that of ids. */
   ranges(db: Reader): Promise<IdRange[]>;
   /** The next range after `after` in which the owner has at most `ownedInRangeMax` resources; undefined at the end. */
@@ -101,6 +103,7 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       .orderBy(`${table}.id`);
 
   return {
+    idKey: { key: sql.ref(`${table}.id`), isIndexed: true, type: 'number' },
     async ranges(db) {
       const blocks = await selectBlocks(db, { resourceType });
       return blocks.map(({ block, live }) => ({ from: block * blockIds, to: (block + 1) * blockIds, live }));

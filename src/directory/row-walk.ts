@@ -74,11 +74,11 @@ export class RowWalk {
   }
 
   /** Throws `tooMany` when as many rows as this would have to be looked at. */
-  require(rows: number, rowsMax = this.rowsMax): void {
-    if (rows <= rowsMax) return;
+  require(rows: number): void {
+    if (rows <= this.rowsMax) return;
     throw new DomainError(
       'tooMany',
-      `The query would have to look at more than ${rowsMax} resources; filter by userName, externalId, id or another attribute with an index, or follow a cursor.`,
+      `The query would have to look at more than ${this.rowsMax} resources; filter by userName, externalId, id or another attribute with an index, or follow a cursor.`,
     );
   }
 }

@@ -6,7 +6,7 @@ import type { FilterScope, SortKey } from './filter-sql.ts';
 import { FirstRows, type RankedRow, type RankOrder, rankOrder } from './first-rows.ts';
 import type { IdRange, Rows } from './list-store.ts';
 import { narrowings } from './narrowing.ts';
-import type { Listed, Listing, Query } from './query.ts';
+import type { Listed, Listing, Query, Sort } from './query.ts';
 import { type RowWalk, sumOf } from './row-walk.ts';
 
 /** Where a cursor stands: behind this row. */
@@ -48,7 +48,7 @@ interface PageAsked {
 /** Matches of an index that are looked at one by one; what has more of them is walked. */
 const fewMax = 5_000;
 /** How deep a sorted list without an index for its order may be paged. */
-const sortedRowsMax = 200_000;
+export const sortedRowsMax = 200_000;
 
 export async function selectRows(selecting: Selecting, query: Query): Promise<Selection> {
   const { scope, listing } = selecting;
@@ -56,7 +56,7 @@ export async function selectRows(selecting: Selecting, query: Query): Promise<Se
   const filter = query.filter && listing.filterSql(query.filter, scope);
   const plan: Plan = {
     rows: { condition: filter?.condition, owner: scope.owner },
-    key: query.sort && listing.sortKey(query.sort.target, scope),
+    key: query.sort && sortKeyOf(selecting, query.sort),
     order: rankOrder(isDescending),
     isDescending,
     page: pageAsked(query),
@@ -72,6 +72,10 @@ export async function selectRows(selecting: Selecting, query: Query): Promise<Se
     return isByIndex ? pageByIndex(selecting, plan, plan.key) : pageBySorting(selecting, plan, plan.key);
   }
   return query.filter === undefined ? pageOfAll(selecting, plan) : pageByWalking(selecting, plan);
+}
+
+function sortKeyOf({ listing, scope }: Selecting, { target }: Sort): SortKey {
+  return target.leaf.path === 'id' ? listing.list.idKey : listing.sortKey(target, scope);
 }
 
 function pageAsked({ count, startIndex, cursor }: Query): PageAsked {

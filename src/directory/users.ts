@@ -16,13 +16,14 @@ import { findMatchingUser } from './match.ts';
 import { leaveAllGroups } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
-import { type Page, type Query, queryList } from './query.ts';
+import { type Page, type Query, queryList, queryRows } from './query.ts';
 import { saveUser } from './save-users.ts';
+import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
 import { listGroupIdsOf, touchGroups, touchReportsOf, touchWhereShown } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { User } from './user.ts';
-import { asSeenBy, userListingFor } from './user-listing.ts';
+import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
 import { requireVersion } from './version.ts';
 
@@ -55,6 +56,16 @@ export class Users {
 
   query(context: DirectoryContext, query: Query): Promise<Page<User>> {
     return queryList(this.#database, context, query, userListingFor(context));
+  }
+
+  /** Whom a query finds, in its order, without loading anyone. */
+  queryRows(context: DirectoryContext, query: Query): Promise<Selection> {
+    return queryRows(this.#database, context, query, userListing);
+  }
+
+  /** Those of `ids` that are there, in the order of ids. */
+  load(context: DirectoryContext, ids: readonly number[]): Promise<User[]> {
+    return userListingFor(context).select(this.#database.read, ids, context.sourceId);
   }
 
   /** Creates the user, or finds the one it would duplicate and does with it what `onMatch` says. */

@@ -4,6 +4,7 @@ import { buildProjection, type Projection, readAttributeNames } from '../resourc
 import type { ResourceType } from '../resource/schema.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
+import type { ListParameters } from './list-parameters.ts';
 
 const listResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
@@ -26,13 +27,18 @@ export function json(request: Request, body: unknown, { status = 200, headers = 
 }
 
 /** The projection that `attributes` and `excludedAttributes` of the query ask for (RFC 7644 §3.9). */
-export function projectionOf(
-  call: ScimCall,
-  resourceType: ResourceType,
-  onlyWhenNamed: readonly string[] = [],
-): Projection {
+export function projectionOf(call: ScimCall, resourceType: ResourceType): Projection {
   const attributes = readAttributeNames(call.query.get('attributes') ?? undefined);
   const excludedAttributes = readAttributeNames(call.query.get('excludedAttributes') ?? undefined);
+  return projectionFor(resourceType, { attributes, excludedAttributes });
+}
+
+/** The same, for names that were read already. */
+export function projectionFor(
+  resourceType: ResourceType,
+  { attributes, excludedAttributes }: Pick<ListParameters, 'attributes' | 'excludedAttributes'>,
+  onlyWhenNamed: readonly string[] = [],
+): Projection {
   return buildProjection(resourceType, {
     ...(attributes === undefined ? {} : { attributes }),
     ...(excludedAttributes === undefined ? {} : { excludedAttributes }),

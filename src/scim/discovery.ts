@@ -6,6 +6,7 @@ import type { Configuration } from '../settings/configuration.ts';
 import { json, list } from './answer.ts';
 import { bulkLimits } from './bulk/bulk.ts';
 import type { OpenCall, ScimCall } from './call.ts';
+import { cursorTimeoutSeconds } from './cursors.ts';
 import { discoveryOperations } from './operations.ts';
 
 const configUrn = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
@@ -90,14 +91,15 @@ function serviceProviderConfig(call: ScimCall) {
     bulk: { supported: true, ...bulkLimits(call) },
     filter: { supported: true, maxResults: countMax },
     changePassword: { supported: false },
-    sort: { supported: false },
+    sort: { supported: true },
     etag: { supported: true },
     pagination: {
-      cursor: false,
+      cursor: true,
       index: true,
       defaultPaginationMethod: 'index',
       defaultPageSize: countDefault,
       maxPageSize: countMax,
+      cursorTimeout: cursorTimeoutSeconds,
     },
     authenticationSchemes: [
       {

@@ -3,11 +3,12 @@ import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
 import { groupView } from '../directory/resource-view.ts';
 import { toETag } from '../directory/version.ts';
-import { list, noContent, projectionOf, resource, shown } from './answer.ts';
+import { noContent, projectionOf, resource } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
-import { listQuery } from './list-query.ts';
+import type { AnswerList } from './list-answer.ts';
+import { parametersOfQuery } from './list-parameters.ts';
 import { resourceOperations } from './operations.ts';
 import { groupVerbs, targetOf } from './verbs.ts';
 
@@ -17,15 +18,20 @@ const raw = { parse: 'none' } as const;
 const membersInAnswerMax = 1_000;
 
 /** /Groups: RFC 7644 §3.3 to §3.6 over the directory's groups. */
-export function groups(directory: Groups, open: OpenCall) {
+export function groups(directory: Groups, open: OpenCall, answerList: AnswerList) {
   const verbs = groupVerbs(directory);
   const answer = answerFrom(directory);
   const answerToChange = answerToChangeFrom(directory);
   const operations = resourceOperations('Group');
   return new Elysia({ name: 'scim.groups', prefix: '/Groups' })
-    .get('', async ({ request }) => listAnswer(request, await open(request), directory), {
-      detail: operations.list,
-    })
+    .get(
+      '',
+      async ({ request }) => {
+        const call = await open(request);
+        return answerList(request, call, parametersOfQuery(call.query));
+      },
+      { detail: operations.list },
+    )
     .post(
       '',
       async ({ request }) => {
@@ -71,17 +77,6 @@ export function groups(directory: Groups, open: OpenCall) {
       },
       { detail: operations.delete },
     );
-}
-
-async function listAnswer(request: Request, call: ScimCall, directory: Groups): Promise<Response> {
-  const { groupType } = call.context.configuration;
-  const projection = projectionOf(call, groupType, ['members']);
-  const page = await directory.query(call.context, listQuery(call, groupType));
-  const views = page.resources.map(async (group) => {
-    const members = projection.shows('members') ? await directory.members(call.context, group.id) : undefined;
-    return shown(groupType, groupView(group, members, call.link), projection);
-  });
-  return list(request, { ...page, resources: await Promise.all(views) });
 }
 
 function answerToChangeFrom(directory: Groups) {

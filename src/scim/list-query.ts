@@ -1,24 +1,39 @@
-import type { Query } from '../directory/query.ts';
+import type { Query, Sort } from '../directory/query.ts';
 import { DomainError } from '../errors.ts';
 import { readFilter } from '../resource/filter-resolve.ts';
 import type { ResourceType } from '../resource/schema.ts';
+import { resolveSortBy } from '../resource/sort.ts';
 import type { ScimCall } from './call.ts';
+import type { ListParameters } from './list-parameters.ts';
 
-/** Reads `filter`, `startIndex` and `count` (RFC 7644 §3.4.2.2, §3.4.2.4); other parameters are ignored. */
-export function listQuery(call: ScimCall, resourceType: ResourceType): Query {
+/** How many resources a page may have, from what the client says and the settings (RFC 7644 §3.4.2.4). */
+export function countOf(call: ScimCall, { count }: ListParameters): number {
   const { countDefault, countMax } = call.context.configuration.settings;
-  const startIndex = Math.max(1, readInteger(call.query.get('startIndex'), 'startIndex') ?? 1);
-  const count = Math.max(0, readInteger(call.query.get('count'), 'count') ?? countDefault);
-  const text = call.query.get('filter')?.trim() ?? '';
-  const page = { startIndex, count: Math.min(count, countMax) };
-  return text === '' ? page : { ...page, filter: compatFilter(call, resourceType, text) };
+  return Math.min(Math.max(0, count ?? countDefault), countMax);
 }
 
-function compatFilter(
+/** RFC 9865 knows no startIndex; one that says "from the start" means no harm. */
+export function requireOnePlace({ cursor, startIndex = 1 }: ListParameters): void {
+  if (cursor === undefined || startIndex <= 1) return;
+  const detail = 'A list goes on by cursor or from a startIndex, not by both; leave one of them out.';
+  throw new DomainError('invalidValue', detail);
+}
+
+/** Reads `filter`, `sortBy` and `sortOrder` for one type of resource (RFC 7644 §3.4.2.2, §3.4.2.3). */
+export function criteriaOf(
   call: ScimCall,
   resourceType: ResourceType,
-  text: string,
-): NonNullable<Query['filter']> {
+  parameters: ListParameters,
+): Pick<Query, 'filter' | 'sort'> {
+  const text = parameters.filter?.trim() ?? '';
+  const sort = sortOf(call, resourceType, parameters);
+  return {
+    ...(text === '' ? {} : { filter: filterOf(call, resourceType, text) }),
+    ...(sort === undefined ? {} : { sort }),
+  };
+}
+
+function filterOf(call: ScimCall, resourceType: ResourceType, text: string): NonNullable<Query['filter']> {
   const { isCompat, trace } = call;
   const options = { unquotedValues: isCompat, bareExtensionNames: isCompat };
   const { filter, unquotedValues, bareNames } = readFilter(resourceType, text, options);
@@ -27,8 +42,23 @@ function compatFilter(
   return filter;
 }
 
-function readInteger(text: string | null, name: string): number | undefined {
-  if (text === null || text.trim() === '') return undefined;
-  if (/^[+-]?\d{1,15}$/.test(text.trim())) return Number(text);
-  throw new DomainError('invalidValue', `${name} must be a whole number, not "${text.slice(0, 50)}".`);
+function sortOf(call: ScimCall, resourceType: ResourceType, parameters: ListParameters): Sort | undefined {
+  if (!isSorted(parameters)) return undefined;
+  const { sortBy = '' } = parameters;
+  const target = resolveSortBy(resourceType, sortBy, { bareExtensionNames: call.isCompat });
+  return { target, isDescending: isDescending(parameters) };
+}
+
+export function isSorted({ sortBy = '' }: ListParameters): boolean {
+  return sortBy.trim() !== '';
+}
+
+/** Without sortBy there is nothing to turn round. Throws `invalidValue` for what RFC 7644 §3.4.2.3 does not have. */
+export function isDescending(parameters: ListParameters): boolean {
+  const { sortOrder = '' } = parameters;
+  const order = sortOrder.trim().toLowerCase();
+  if (order === 'descending') return isSorted(parameters);
+  if (order === '' || order === 'ascending') return false;
+  const detail = `sortOrder is "ascending" or "descending", not "${sortOrder.slice(0, 50)}".`;
+  throw new DomainError('invalidValue', detail);
 }

@@ -4,6 +4,7 @@ import { bulkOperationsMax, bulkRequestUrn, bulkResponseUrn } from '../resource/
 import { patchOperationsMax, patchOpUrn } from '../resource/patch-operation.ts';
 import { additionalFieldsUrn, buildResourceType, type ResourceType } from '../resource/schema.ts';
 import { type Purpose, toObjectSchema } from './json-schema.ts';
+import { searchRequestUrn } from './list-parameters.ts';
 
 const messages = 'urn:ietf:params:scim:api:messages:2.0';
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
@@ -15,6 +16,7 @@ export function scimComponents(): Components {
     schemas: {
       ...Object.assign({}, ...types.map(resourceSchemas)),
       ...envelopes,
+      ResourceList: listOf('User', 'Group'),
       ResourceTypeList: listOf('ResourceType'),
       SchemaList: listOf('Schema'),
     },
@@ -64,17 +66,26 @@ const additionalFields: JsonSchema = {
   description: 'The additional fields that are configured, as /Schemas has them.',
 };
 
-function listOf(schema: string): JsonSchema {
+function listOf(...schemas: string[]): JsonSchema {
+  const items = schemas.map(schemaRef);
   return {
     type: 'object',
     description: 'A page of a list (RFC 7644 §3.4.2).',
-    required: ['schemas', 'totalResults', 'startIndex', 'itemsPerPage', 'Resources'],
+    required: ['schemas', 'itemsPerPage', 'Resources'],
     properties: {
       schemas: { const: [`${messages}:ListResponse`] },
-      totalResults: { type: 'integer', minimum: 0 },
-      startIndex: { type: 'integer', minimum: 1 },
+      totalResults: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Left out with a cursor where only looking at every resource would tell.',
+      },
+      startIndex: { type: 'integer', minimum: 1, description: 'Left out with a cursor.' },
       itemsPerPage: { type: 'integer', minimum: 0 },
-      Resources: { type: 'array', items: schemaRef(schema) },
+      nextCursor: {
+        type: 'string',
+        description: 'The cursor of the next page (RFC 9865); left out with the last one.',
+      },
+      Resources: { type: 'array', items: items.length === 1 ? items[0] : { anyOf: items } },
     },
   };
 }
@@ -185,6 +196,30 @@ const envelopes: Readonly<Record<string, JsonSchema>> = {
       },
     }),
   },
+  SearchRequest: {
+    description: 'RFC 7644 §3.4.3. Letter case of the names is ignored.',
+    ...object(
+      {
+        schemas: { type: 'array', items: text, contains: { const: searchRequestUrn } },
+        attributes: { type: 'array', items: text },
+        excludedAttributes: { type: 'array', items: text },
+        filter: text,
+        sortBy: text,
+        sortOrder: { enum: ['ascending', 'descending'] },
+        startIndex: { type: 'integer' },
+        count: { type: 'integer' },
+        cursor: text,
+      },
+      'attributes',
+      'excludedAttributes',
+      'filter',
+      'sortBy',
+      'sortOrder',
+      'startIndex',
+      'count',
+      'cursor',
+    ),
+  },
   ServiceProviderConfig: {
     description: 'RFC 7643 §5 and RFC 9865 §4.',
     ...object({
@@ -201,6 +236,7 @@ const envelopes: Readonly<Record<string, JsonSchema>> = {
         defaultPaginationMethod: { enum: ['index'] },
         defaultPageSize: amount,
         maxPageSize: amount,
+        cursorTimeout: amount,
       }),
       authenticationSchemes: {
         type: 'array',
@@ -272,6 +308,23 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: { type: 'string' },
   },
   Filter: query('filter', 'Which resources (RFC 7644 §3.4.2.2).', { type: 'string' }),
+  SortBy: query(
+    'sortBy',
+    'Attribute to sort by (RFC 7644 §3.4.2.3): of several values the primary or first one counts. Resources without a value come last, or first when the order is descending. One that the resources do not have, or never show, is refused with invalidPath.',
+    { type: 'string' },
+  ),
+  SortOrder: query(
+    'sortOrder',
+    '"ascending", which is the default, or "descending"; letter case is ignored.',
+    {
+      type: 'string',
+    },
+  ),
+  Cursor: query(
+    'cursor',
+    'Empty for the first page, then nextCursor of the page before, with the same filter, order and count (RFC 9865).',
+    { type: 'string' },
+  ),
   StartIndex: query('startIndex', 'Number of the first one, from 1; less counts as 1.', { type: 'integer' }),
   Count: query(
     'count',

@@ -72,7 +72,17 @@ function shows(schema: string, description: string, headers?: Headers) {
 const eTag = { ETag: header('Version of the resource, as in meta.version.') };
 const location = { ...eTag, Location: header('Address of the resource, as in meta.location.') };
 const projection = [parameterRef('Attributes'), parameterRef('ExcludedAttributes')];
-const page = [parameterRef('Filter'), parameterRef('StartIndex'), parameterRef('Count')];
+const page = [...['Filter', 'SortBy', 'SortOrder', 'StartIndex', 'Count', 'Cursor'].map(parameterRef)];
+const kindsOfList: readonly ErrorKind[] = [
+  'invalidFilter',
+  'invalidPath',
+  'invalidValue',
+  'tooMany',
+  'invalidCursor',
+  'expiredCursor',
+  'invalidCount',
+];
+const listed = 'A page of the list: in the order of ids, if no other is asked for.';
 const one = [parameterRef('ResourceId'), ...projection];
 const oneToChange = [...one, parameterRef('IfMatch')];
 const notModified = { description: 'The resource has a version that If-None-Match names.', headers: eTag };
@@ -92,8 +102,8 @@ export function resourceOperations(name: ResourceTypeName) {
       summary: `List or find ${noun}s`,
       ...(name === 'Group' ? { description: 'Members are shown when `attributes` names them.' } : {}),
       parameters: [...page, ...projection],
-      answers: { 200: shows(`${name}List`, 'A page of the list, in the order of ids.') },
-      kinds: ['invalidFilter', 'invalidPath', 'invalidValue', 'tooMany'],
+      answers: { 200: shows(`${name}List`, listed) },
+      kinds: kindsOfList,
     }),
     create: describe({
       id: `create${name}`,
@@ -163,6 +173,39 @@ export const bulkOperation = describe({
   answers: { 200: shows('BulkResponse', 'What came of the operations that were done.') },
   kinds: ['storageFull', 'invalidSyntax', 'invalidValue', 'payloadTooLarge', 'unsupportedMediaType'],
 });
+
+const listAll = {
+  id: 'listAll',
+  tag: 'Search',
+  summary: 'List or find users and groups',
+  description:
+    'A type that does not know an attribute of the filter has no matches; members are shown when `attributes` names them.',
+  parameters: [...page, ...projection],
+  answers: { 200: shows('ResourceList', `${listed} Users stand before groups.`) },
+  kinds: kindsOfList,
+} as const;
+
+/** RFC 7644 §3.4.2.1. */
+export const listAllOperation = describe(listAll);
+
+function searching(id: string, tag: string, summary: string, schema: string) {
+  return describe({
+    id,
+    tag,
+    summary,
+    description: 'As the list, with its parameters in the body, where no log of addresses has them.',
+    body: 'SearchRequest',
+    answers: { 200: shows(schema, listed) },
+    kinds: [...kindsOfList, 'invalidSyntax', 'payloadTooLarge', 'unsupportedMediaType'],
+  });
+}
+
+/** RFC 7644 §3.4.3. */
+export const searchOperations = {
+  all: searching('searchAll', 'Search', 'Search users and groups', 'ResourceList'),
+  users: searching('searchUsers', 'Users', 'Search users', 'UserList'),
+  groups: searching('searchGroups', 'Groups', 'Search groups', 'GroupList'),
+};
 
 function described(id: string, summary: string, schema: string, parameters: readonly Parameter[] = []) {
   return describe({

@@ -12,16 +12,20 @@ import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
 import type { RequestLog } from '../requests/request-log.ts';
+import type { SecretBox } from '../security/secret-key.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { SourceActivity } from './activity.ts';
 import { mediaTypeFor, mediaTypeOf } from './answer.ts';
 import { bulk } from './bulk/bulk.ts';
 import { callOpener, scimBase, traceOf } from './call.ts';
+import { Cursors } from './cursors.ts';
 import { discovery } from './discovery.ts';
 import { toErrorResponse } from './errors.ts';
 import { groups } from './groups.ts';
+import { listAnswers } from './list-answer.ts';
 import { CallLog } from './request-log.ts';
+import { search } from './search.ts';
 import { users } from './users.ts';
 import { groupVerbs, userVerbs } from './verbs.ts';
 
@@ -30,6 +34,8 @@ export interface ScimParts {
   readonly groups: Groups;
   readonly sources: Sources;
   readonly configurations: Configurations;
+  /** Seals cursors. */
+  readonly secretBox: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
   readonly requests: RequestLog;
@@ -64,8 +70,9 @@ export function scimSurface(parts: ScimParts): Surface {
   };
 }
 
-function scimApp({ people, groups: directory, configurations, clock, log }: ScimParts) {
+function scimApp({ people, groups: directory, configurations, secretBox, clock, log }: ScimParts) {
   const open = callOpener(configurations, clock);
+  const lists = listAnswers({ people, groups: directory, cursors: new Cursors(secretBox) });
   const app = new Elysia({ name: 'scim', prefix: scimBase })
     .onError(({ error, request, code }) => {
       const refused = code === 'NOT_FOUND' ? noRoute([]) : refusalOf(error);
@@ -75,8 +82,9 @@ function scimApp({ people, groups: directory, configurations, clock, log }: Scim
       return toErrorResponse(refused, mediaTypeFor(request));
     })
     .use(discovery(open))
-    .use(users(people, open))
-    .use(groups(directory, open))
+    .use(users(people, open, lists.users))
+    .use(groups(directory, open, lists.groups))
+    .use(search(open, lists))
     .use(bulk({ verbs: { User: userVerbs(people), Group: groupVerbs(directory) }, clock, log }, open))
     .all('/Me', () => {
       throw new DomainError('notImplemented', 'A source is not a person: there is no /Me here.');

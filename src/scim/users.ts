@@ -2,24 +2,30 @@ import { Elysia } from 'elysia';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import type { Users } from '../directory/users.ts';
-import { list, noContent, projectionOf, resource, shown } from './answer.ts';
+import { noContent, projectionOf, resource } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
-import { listQuery } from './list-query.ts';
+import type { AnswerList } from './list-answer.ts';
+import { parametersOfQuery } from './list-parameters.ts';
 import { resourceOperations } from './operations.ts';
 import { targetOf, userVerbs } from './verbs.ts';
 
 const raw = { parse: 'none' } as const;
 
 /** /Users: RFC 7644 §3.3 to §3.6 over the directory's people. */
-export function users(people: Users, open: OpenCall) {
+export function users(people: Users, open: OpenCall, answerList: AnswerList) {
   const verbs = userVerbs(people);
   const operations = resourceOperations('User');
   return new Elysia({ name: 'scim.users', prefix: '/Users' })
-    .get('', async ({ request }) => listAnswer(request, await open(request), people), {
-      detail: operations.list,
-    })
+    .get(
+      '',
+      async ({ request }) => {
+        const call = await open(request);
+        return answerList(request, call, parametersOfQuery(call.query));
+      },
+      { detail: operations.list },
+    )
     .post(
       '',
       async ({ request }) => {
@@ -65,16 +71,6 @@ export function users(people: Users, open: OpenCall) {
       },
       { detail: operations.delete },
     );
-}
-
-async function listAnswer(request: Request, call: ScimCall, people: Users): Promise<Response> {
-  const { userType, personas } = call.context.configuration;
-  const projection = projectionOf(call, userType);
-  const page = await people.query(call.context, listQuery(call, userType));
-  const resources = page.resources.map((user) =>
-    shown(userType, userView(user, personas, call.link), projection),
-  );
-  return list(request, { ...page, resources });
 }
 
 function answer(request: Request, call: ScimCall, user: User, status = 200): Response {

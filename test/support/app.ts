@@ -39,6 +39,8 @@ const patchOpUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 // biome-ignore lint/suspicious/noExplicitAny: answers are outside data that each test reads in its own way
 export type Json = any;
 
+const testBox = secretBox(Buffer.alloc(32, 7));
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -109,7 +111,7 @@ export class TestApp implements AsyncDisposable {
   constructor({ database, close, options }: TestAppParts) {
     this.database = database;
     this.#close = close;
-    this.sources = new Sources({ database, secretBox: secretBox(Buffer.alloc(32, 7)), clock: this.clock });
+    this.sources = new Sources({ database, secretBox: testBox, clock: this.clock });
     this.configurations = new Configurations(database);
     this.people = new Users(database, new PasswordHasher());
     this.groups = new Groups(database);
@@ -139,7 +141,17 @@ export class TestApp implements AsyncDisposable {
     const activity = new SourceActivity();
     observeSources(metrics, { sources, requests: this.requestLog, activity, clock });
     const requests = this.requestLog;
-    const scim = scimSurface({ people, groups, sources, configurations, clock, log, requests, activity });
+    const scim = scimSurface({
+      people,
+      groups,
+      sources,
+      configurations,
+      secretBox: testBox,
+      clock,
+      log,
+      requests,
+      activity,
+    });
     return new Gate({
       surfaces: [scim, system, ...surfaces],
       hosts: hostRules({ publicUrl: undefined, allowedHosts: ['id.example.com'], trustedProxies: [] }),

@@ -272,17 +272,11 @@ async function createIndexes(db: Db): Promise<void> {
   ];
   for (const builder of unique) await builder.unique().execute();
   const plain: [name: string, table: string, columns: string[]][] = [
-    ['user_display_name', 'user', ['display_name_key']],
-    ['user_family_name', 'user', ['family_name_key']],
-    ['user_employee_number', 'user', ['employee_number_key']],
     ['user_manager', 'user', ['manager_id']],
     ['user_owner', 'user', ['owner_source_id', 'id', 'state']],
-    ['user_modified', 'user', ['modified']],
     ['user_email_value', 'user_email', ['value_key', 'user_id']],
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
-    ['group_name', 'group_', ['display_name_key']],
     ['group_owner', 'group_', ['owner_source_id', 'id', 'state']],
-    ['group_modified', 'group_', ['modified']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
     ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
     ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],
@@ -294,8 +288,18 @@ async function createIndexes(db: Db): Promise<void> {
     ['import_plan_resource', 'import_plan', ['run_id', 'kind', 'resource_id']],
   ];
   for (const [name, table, columns] of plain) await index(name).on(table).columns(columns).execute();
-  // What lists of everything walk: narrow, in the order of ids, and with none of those that have gone.
-  await index('user_live').on('user').columns(['id']).where(live).execute();
-  await index('group_live').on('group_').columns(['id']).where(existing).execute();
+  // What lists walk, by id or sorted, without looking at a row: none of those that have gone is among them.
+  const walked: [name: string, table: string, columns: string[], isThere: typeof live][] = [
+    ['user_live', 'user', ['id'], live],
+    ['user_display_name', 'user', ['display_name_key', 'id'], live],
+    ['user_family_name', 'user', ['family_name_key', 'id'], live],
+    ['user_employee_number', 'user', ['employee_number_key', 'id'], live],
+    ['user_modified', 'user', ['modified', 'id'], live],
+    ['group_live', 'group_', ['id'], existing],
+    ['group_name', 'group_', ['display_name_key', 'id'], existing],
+    ['group_modified', 'group_', ['modified', 'id'], existing],
+  ];
+  for (const [name, table, columns, isThere] of walked)
+    await index(name).on(table).columns(columns).where(isThere).execute();
   await index('user_inactive').on('user').columns(['id']).where(sql<boolean>`state = 'inactive'`).execute();
 }
