@@ -30,14 +30,16 @@ type GroupRow = Selectable<GroupTable> & { external_id: string | null };
 const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>((db, place) =>
   db
     .selectFrom('group_')
-    .leftJoin('source_link', (join) =>
-      join
-        .onRef('source_link.resource_id', '=', 'group_.id')
-        .on('source_link.resource_type', '=', 'Group')
-        .on('source_link.source_id', '=', place('source') as number),
-    )
     .selectAll('group_')
-    .select('source_link.external_id')
+    .select((group) =>
+      group
+        .selectFrom('source_link as link')
+        .select('link.external_id')
+        .where('link.source_id', '=', place('source') as number)
+        .where(sql<SqlBool>`link.resource_type = 'Group'`)
+        .whereRef('link.resource_id', '=', 'group_.id')
+        .as('external_id'),
+    )
     .where('group_.id', 'in', inNumbers(db, place('ids')))
     .where(isExisting)
     .orderBy('group_.id'),
@@ -54,24 +56,31 @@ export async function selectGroups(
 }
 
 function toGroup(row: GroupRow): Group {
+  const { display_name: displayName, group_type: groupType } = row;
   const document = JSON.parse(row.document) as ScimObject;
-  const platform = isObject(document[platformGroupUrn]) ? document[platformGroupUrn] : {};
-  const resource: Record<string, ScimValue> = {
-    displayName: row.display_name,
-    ...document,
-    [platformGroupUrn]: { groupType: row.group_type, ...platform },
-  };
-  if (row.external_id !== null) resource.externalId = row.external_id;
   return {
     id: row.id,
     ownerSourceId: row.owner_source_id,
-    groupType: row.group_type,
-    displayName: row.display_name,
+    groupType,
+    displayName,
     version: row.version,
     created: row.created,
     modified: row.modified,
-    resource,
+    resource: toGroupResource({ displayName, groupType, document, externalId: row.external_id ?? undefined }),
   };
+}
+
+/** The reverse of `toGroupParts`. */
+export function toGroupResource(parts: ReturnType<typeof toGroupParts>): ScimObject {
+  const { displayName, groupType, document, externalId } = parts;
+  const platform = isObject(document[platformGroupUrn]) ? document[platformGroupUrn] : {};
+  const resource: Record<string, ScimValue> = {
+    displayName,
+    ...document,
+    [platformGroupUrn]: { groupType, ...platform },
+  };
+  if (externalId !== undefined) resource.externalId = externalId;
+  return resource;
 }
 
 /** What a group resource is stored as: columns, and the document without them. */
@@ -129,6 +138,23 @@ const updateById = statement<GroupUpdate, { id: number }>((db, place) =>
     .where('version', '=', place('former_version'))
     .returning('id'),
 );
+
+export type GroupVersion = Pick<GroupUpdate, 'id' | 'owner_source_id' | 'modified' | 'former_version'>;
+
+const updateVersionById = statement<GroupVersion & Record<string, unknown>, { id: number }>((db, place) =>
+  db
+    .updateTable('group_')
+    .set({ owner_source_id: place('owner_source_id'), modified: place('modified') })
+    .set((value) => ({ version: value('version', '+', 1) }))
+    .where('id', '=', place('id'))
+    .where('version', '=', place('former_version'))
+    .returning('id'),
+);
+
+/** `updateGroup` for a change of the members alone: no index is touched. */
+export async function updateGroupVersion(tx: Tx, update: GroupVersion): Promise<boolean> {
+  return (await updateVersionById(tx, update as GroupUpdate)).length === 1;
+}
 
 /** Writes the group if it still has `former_version`; false when another transaction was first. */
 export async function updateGroup(tx: Tx, update: GroupUpdate): Promise<boolean> {

@@ -78,8 +78,7 @@ export class Groups {
         before.groupType,
       );
       const change: MemberChange = { action: 'replace', values: members ?? [] };
-      await updateGroupTo(tx, context, before, { next, members: [change] });
-      return getGroup(tx, context, id);
+      return updateGroupTo(tx, context, before, { next, members: [change] });
     });
   }
 
@@ -99,8 +98,7 @@ export class Groups {
       const members = steps.flatMap((step) => (step.kind === 'members' ? [step] : []));
       const documentOperations = steps.flatMap((step) => (step.kind === 'document' ? [step.operation] : []));
       const next = patchResource(groupType, before, documentOperations, options).resource;
-      await updateGroupTo(tx, context, before, { next, members });
-      return getGroup(tx, context, id);
+      return updateGroupTo(tx, context, before, { next, members });
     });
   }
 

@@ -1,8 +1,10 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Tx } from '../storage/database.ts';
+import { isPostgres } from '../storage/list-parameter.ts';
 import type { JournalTable, ResourceTypeName } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
 import type { DirectoryContext } from './context.ts';
 
 export type JournalAction =
@@ -38,16 +40,80 @@ const insertRows = bulkInsert('journal', [
   'after',
 ]);
 
+/** Fewer rows than this take no longer one by one. */
+const alikeMin = 8;
+
 /** Appends what has changed, in the transaction that changes it: both are there afterwards, or neither. */
 export async function appendJournal(
   tx: Tx,
   context: DirectoryContext,
   entries: readonly JournalEntry[],
 ): Promise<void> {
-  await insertRows(
-    tx,
-    entries.map((entry) => toRow(context, entry)),
+  for (let start = 0; start < entries.length; ) {
+    const alike = endOfAlike(entries, start);
+    const end = alike - start >= alikeMin ? alike : endOfUnlike(entries, alike);
+    const rows = entries.slice(start, end);
+    if (end === alike && rows.length >= alikeMin) await insertAlike(tx, context, rows);
+    else
+      await insertRows(
+        tx,
+        rows.map((entry) => toRow(context, entry)),
+      );
+    start = end;
+  }
+}
+
+/** Where the entries end that say the same of one resource after another. */
+function endOfAlike(entries: readonly JournalEntry[], start: number): number {
+  const first = entries[start];
+  let end = start + 1;
+  for (let entry = entries[end]; entry !== undefined && isAlike(first, entry); entry = entries[end]) end += 1;
+  return end;
+}
+
+function isAlike(first: JournalEntry | undefined, entry: JournalEntry): boolean {
+  return (
+    first?.resourceType === entry.resourceType &&
+    first.action === entry.action &&
+    first.before === entry.before &&
+    first.after === entry.after
   );
+}
+
+function endOfUnlike(entries: readonly JournalEntry[], start: number): number {
+  let end = start;
+  while (end < entries.length) {
+    const next = endOfAlike(entries, end);
+    if (next - end >= alikeMin) return end;
+    end = next;
+  }
+  return end;
+}
+
+type JournalRow = Omit<Insertable<JournalTable>, 'seq' | 'resource_id'> & { readonly ids: string };
+
+const insertForEach = statement<JournalRow & Record<string, unknown>, never>((db, place) => {
+  const ids = isPostgres(db)
+    ? sql`json_array_elements_text(cast(${place('ids')} as json))`
+    : sql`json_each(${place('ids')})`;
+  const text = (name: keyof JournalRow) => sql`cast(${place(name)} as text)`;
+  const number = (name: keyof JournalRow) => sql`cast(${place(name)} as bigint)`;
+  const insert = sql<never>`insert into journal
+    (time, actor_kind, actor_id, request_id, run_id, resource_type, resource_id, action, before, after)
+    select ${text('time')}, ${text('actor_kind')}, ${number('actor_id')}, ${text('request_id')},
+      ${number('run_id')}, ${text('resource_type')}, cast(value as bigint), ${text('action')},
+      ${text('before')}, ${text('after')} from ${ids}`;
+  return { compile: () => insert.compile(db) };
+});
+
+/** Of a thousand people who join a group each gets a row of their own, in one statement. */
+async function insertAlike(
+  tx: Tx,
+  context: DirectoryContext,
+  entries: readonly JournalEntry[],
+): Promise<void> {
+  const { resource_id: _first, ...row } = toRow(context, entries[0] as JournalEntry);
+  await insertForEach(tx, { ...row, ids: JSON.stringify(entries.map((entry) => entry.resourceId)) });
 }
 
 function toRow(context: DirectoryContext, entry: JournalEntry): Insertable<JournalTable> {

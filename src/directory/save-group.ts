@@ -4,11 +4,24 @@ import { equalResources, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
-import type { DirectoryContext } from './context.ts';
+import { type DirectoryContext, isVisible } from './context.ts';
 import { documentColumns } from './document-columns.ts';
-import { type Group, insertGroups, toGroupParts, updateGroup } from './group-store.ts';
+import {
+  type Group,
+  insertGroups,
+  toGroupParts,
+  toGroupResource,
+  updateGroup,
+  updateGroupVersion,
+} from './group-store.ts';
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
-import { addMembers, keepMembers, makeNobodysPrimary, removeMembers } from './membership-store.ts';
+import {
+  addMembers,
+  keepMembers,
+  listMembers,
+  makeNobodysPrimary,
+  removeMembers,
+} from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchMembersOf, touchUsers } from './touch-store.ts';
@@ -51,39 +64,69 @@ export async function createGroup(
 }
 
 /**
- * Writes a group's attributes and applies member changes in their order, as set statements in `tx`. A group that
- * comes out the same keeps its version. Returns whether anything changed.
+ * Writes a group's attributes and applies member changes in their order, as set statements in `tx`. Resolves with the
+ * group as it is now; with `before` itself when nothing has changed, and its version is the same.
  */
 export async function updateGroupTo(
   tx: Tx,
   context: DirectoryContext,
   before: Group,
   { next, members }: { readonly next: ScimObject; readonly members: readonly MemberChange[] },
-): Promise<boolean> {
+): Promise<Group> {
   const parts = checkedParts(next);
   const former = withoutSchemas(before.resource);
   const wanted = withoutSchemas(next);
   const isSame = equalResources(former, wanted);
   const membersChanged = await changeMembers(tx, context, before.id, members);
-  if (isSame && !membersChanged) return false;
-  const done = await updateGroup(tx, {
+  if (isSame && !membersChanged) return before;
+  const after = nextVersion(context, before, isSame ? undefined : parts);
+  const version = {
     id: before.id,
-    ...groupColumns(parts),
-    owner_source_id: before.ownerSourceId ?? context.sourceId,
-    modified: laterOf(context.now, before.modified),
+    owner_source_id: after.ownerSourceId,
+    modified: after.modified,
     former_version: before.version,
-  });
+  };
+  const done = isSame
+    ? await updateGroupVersion(tx, version)
+    : await updateGroup(tx, { ...version, ...groupColumns(parts) });
   if (!done) throw new StaleRead(`The group ${before.id}`);
-  if (isSame) return true;
-  const formerExternalId = typeof former.externalId === 'string' ? former.externalId : undefined;
-  await writeLink(tx, context, { id: before.id, externalId: parts.externalId, former: formerExternalId });
-  const isOtherType = parts.groupType !== before.groupType;
-  if (isOtherType || parts.displayName !== before.displayName)
-    await touchMembersOf(tx, before.id, context.now);
-  if (isOtherType) await makeNobodysPrimary(tx, before.id);
+  if (isSame) return after;
+  await writeEffects(tx, context, before, parts);
   const entry = { resourceType: 'Group' as const, resourceId: before.id, action: 'update' as const };
   await appendJournal(tx, context, [{ ...entry, ...difference(former, wanted) }]);
-  return true;
+  return after;
+}
+
+/** What reading the group again would find; `parts` is undefined when only its members have changed. */
+function nextVersion(
+  context: DirectoryContext,
+  before: Group,
+  parts: ReturnType<typeof toGroupParts> | undefined,
+): Group {
+  const after = {
+    ...before,
+    ownerSourceId: before.ownerSourceId ?? context.sourceId,
+    version: before.version + 1,
+    modified: laterOf(context.now, before.modified),
+  };
+  if (parts === undefined) return after;
+  const { displayName, groupType } = parts;
+  const externalId = context.sourceId === null ? undefined : parts.externalId;
+  return { ...after, displayName, groupType, resource: toGroupResource({ ...parts, externalId }) };
+}
+
+/** What a change of the attributes means beyond the group's own row. */
+async function writeEffects(
+  tx: Tx,
+  context: DirectoryContext,
+  { id, resource, groupType, displayName }: Group,
+  parts: ReturnType<typeof toGroupParts>,
+): Promise<void> {
+  const former = typeof resource.externalId === 'string' ? resource.externalId : undefined;
+  await writeLink(tx, context, { id, externalId: parts.externalId, former });
+  const isOtherType = parts.groupType !== groupType;
+  if (isOtherType || parts.displayName !== displayName) await touchMembersOf(tx, id, context.now);
+  if (isOtherType) await makeNobodysPrimary(tx, id);
 }
 
 function withoutSchemas({ schemas: _schemas, members: _members, ...rest }: ScimObject): ScimObject {
@@ -151,19 +194,34 @@ async function applyChange(
   }
   if (action === 'remove') {
     await forgetPending(tx, groupId, values);
-    return {
-      added: [],
-      removed: await removeMembers(
-        tx,
-        groupId,
-        values.map(toId).filter((id) => id > 0),
-      ),
-    };
+    const ids = await visibleIds(tx, context, values);
+    return { added: [], removed: await removeMembers(tx, groupId, ids) };
   }
   if (action !== 'add') await deletePendingOf(tx, 'member', groupId);
   const ids = action === 'clear' ? [] : await requireMembers(tx, context, groupId, values);
-  const removed = action === 'add' ? [] : await keepMembers(tx, groupId, ids);
+  const removed = action === 'add' ? [] : await keepOnly(tx, context, groupId, ids);
   return { added: await addMembers(tx, groupId, ids), removed };
+}
+
+/** Members whom the source may not see are not its to remove: they are not in what it read. */
+async function visibleIds(tx: Tx, context: DirectoryContext, values: readonly string[]): Promise<number[]> {
+  const ids = values.map(toId).filter((id) => id > 0);
+  if (context.scope === 'all') return ids;
+  const live = await findLiveUsers(tx, ids);
+  return live.filter((user) => user.owner_source_id === context.sourceId).map((user) => user.id);
+}
+
+async function keepOnly(
+  tx: Tx,
+  context: DirectoryContext,
+  groupId: number,
+  ids: readonly number[],
+): Promise<number[]> {
+  if (context.scope === 'all') return keepMembers(tx, groupId, ids);
+  const staying = new Set(ids);
+  const members = (await listMembers(tx, groupId)).filter((member) => isVisible(context, member));
+  const leaving = members.map((member) => member.id).filter((id) => !staying.has(id));
+  return removeMembers(tx, groupId, leaving);
 }
 
 async function forgetPending(tx: Tx, groupId: number, values: readonly string[]): Promise<void> {
@@ -217,13 +275,12 @@ function memberEntries(
   const members = { members: userIds.map(String) };
   const groups = { groups: [String(groupId)] };
   const side = userAction === 'groups.add' ? 'after' : 'before';
+  // All with the one object: what is alike is written in one statement.
   const ofUsers = userIds.map((resourceId) => ({
     resourceType: 'User' as const,
     resourceId,
     action: userAction,
+    [side]: groups,
   }));
-  return [
-    { resourceType: 'Group', resourceId: groupId, action: groupAction, [side]: members },
-    ...ofUsers.map((entry) => ({ ...entry, [side]: groups })),
-  ];
+  return [{ resourceType: 'Group', resourceId: groupId, action: groupAction, [side]: members }, ...ofUsers];
 }

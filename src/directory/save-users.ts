@@ -93,12 +93,24 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
     context.now,
   );
   await writeLinks(tx, context, placed);
-  const isAnybodyWaiting = context.sourceId !== null && (await hasPending(tx, context.sourceId));
+  const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
   await writePendingManagers(tx, context, placed, isAnybodyWaiting);
   await appendJournal(tx, context, written.map(toJournal));
   const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
   if (isSettling) await settlePending(tx, context, written);
   return { placed, isSettling };
+}
+
+function isWaitedFor(tx: Tx, { sourceId }: DirectoryContext): Promise<boolean> {
+  return sourceId === null ? Promise.resolve(false) : hasPending(tx, sourceId);
+}
+
+/** Whether the user may end somebody's waiting: by a name that is new, or by what is said of the manager. */
+function mayConcernWaiting({ before, parts, settled, change, pendingManager }: Placed): boolean {
+  if (before === undefined || change.mode === 'replace' || pendingManager !== undefined) return true;
+  const { userName, externalId, emails } = before.resource;
+  const isSame = parts.userName === userName && parts.externalId === externalId;
+  return !isSame || !equalValues(emails, settled.emails);
 }
 
 /** Whether nothing that the user shows lies in other rows that have changed with it. */

@@ -30,11 +30,11 @@ export async function applyGroupRows(
     } else if (before === undefined) {
       gone.push(row);
     } else {
-      const isChanged = await updateGroupTo(tx, context, before, {
+      const after = await updateGroupTo(tx, context, before, {
         next: toGroup(before, payload),
         members: [],
       });
-      groupsUpdated += isChanged ? 1 : 0;
+      groupsUpdated += after === before ? 0 : 1;
     }
   }
   const issues = gone.map((row) =>

@@ -34,6 +34,8 @@ const commonPragmas: readonly Pragma[] = [
   ['trusted_schema', 0],
   ['cell_size_check', 1],
   ['mmap_size', 0],
+  // KiB, negative: enough for the upper levels of every index of a large directory, and for a thousand members at once.
+  ['cache_size', -16 * 1024],
 ];
 const writerPragmas: readonly Pragma[] = [
   // While it opens; a transaction then waits for its turn without SQLite's help.

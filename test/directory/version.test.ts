@@ -234,5 +234,5 @@ describe.each(dialects())('versions on %s', (dialect) => {
     );
     const left = await app.database.read.selectFrom('user').select('id').where('version', '<>', 2).execute();
     expect(left).toEqual([]);
-  });
+  }, 60_000);
 });

@@ -37,6 +37,9 @@ function tables(db: Db, dialect: Dialect) {
     key: dialect === 'sqlite' ? ('text' as const) : sql`text collate "C"`,
     table: (name: string) => db.schema.createTable(name),
     numbered: (name: string, column = 'id') => db.schema.createTable(name).addColumn(column, integer, autoId),
+    /** A table that is found by its key alone needs no other tree on SQLite: one write less for each row. */
+    byKey: (table: CreateTableBuilder<string, string>) =>
+      dialect === 'sqlite' ? table.modifyEnd(sql`without rowid`) : table,
   } as const;
 }
 
@@ -82,7 +85,7 @@ async function createConfiguration({ integer, table, numbered }: Make): Promise<
   );
 }
 
-async function createDirectory({ integer, key, table, numbered }: Make): Promise<void> {
+async function createDirectory({ integer, key, table, numbered, byKey }: Make): Promise<void> {
   await run(
     table('user')
       .addColumn('id', integer, (column) => column.primaryKey())
@@ -102,20 +105,24 @@ async function createDirectory({ integer, key, table, numbered }: Make): Promise
       .addColumn('version', integer, required)
       .addColumn('created', key, required)
       .addColumn('modified', key, required),
-    table('user_email')
-      .addColumn('user_id', integer, references('user.id'))
-      .addColumn('ordinal', 'integer', required)
-      .addColumn('type', 'text')
-      .addColumn('is_primary', 'integer', flag)
-      .addColumn('value_key', key, required)
-      .addPrimaryKeyConstraint('user_email_pk', ['user_id', 'ordinal']),
-    table('source_link')
-      .addColumn('source_id', integer, references('source.id'))
-      .addColumn('resource_type', 'text', required)
-      .addColumn('resource_id', integer, required)
-      .addColumn('external_id', key, required)
-      .addColumn('digest', 'text')
-      .addPrimaryKeyConstraint('source_link_pk', ['source_id', 'resource_type', 'resource_id']),
+    byKey(
+      table('user_email')
+        .addColumn('user_id', integer, references('user.id'))
+        .addColumn('ordinal', 'integer', required)
+        .addColumn('type', 'text')
+        .addColumn('is_primary', 'integer', flag)
+        .addColumn('value_key', key, required)
+        .addPrimaryKeyConstraint('user_email_pk', ['user_id', 'ordinal']),
+    ),
+    byKey(
+      table('source_link')
+        .addColumn('source_id', integer, references('source.id'))
+        .addColumn('resource_type', 'text', required)
+        .addColumn('resource_id', integer, required)
+        .addColumn('external_id', key, required)
+        .addColumn('digest', 'text')
+        .addPrimaryKeyConstraint('source_link_pk', ['source_id', 'resource_type', 'resource_id']),
+    ),
     table('group_')
       .addColumn('id', integer, (column) => column.primaryKey())
       .addColumn('state', 'text', required)
@@ -128,11 +135,13 @@ async function createDirectory({ integer, key, table, numbered }: Make): Promise
       .addColumn('version', integer, required)
       .addColumn('created', key, required)
       .addColumn('modified', key, required),
-    table('membership')
-      .addColumn('group_id', integer, references('group_.id'))
-      .addColumn('user_id', integer, references('user.id'))
-      .addColumn('primary_type', 'text')
-      .addPrimaryKeyConstraint('membership_pk', ['group_id', 'user_id']),
+    byKey(
+      table('membership')
+        .addColumn('group_id', integer, references('group_.id'))
+        .addColumn('user_id', integer, references('user.id'))
+        .addColumn('primary_type', 'text')
+        .addPrimaryKeyConstraint('membership_pk', ['group_id', 'user_id']),
+    ),
     table('resource_block')
       .addColumn('resource_type', 'text', required)
       .addColumn('block', integer, required)
@@ -272,7 +281,6 @@ async function createIndexes(db: Db): Promise<void> {
   ];
   for (const builder of unique) await builder.unique().execute();
   const plain: [name: string, table: string, columns: string[]][] = [
-    ['user_manager', 'user', ['manager_id']],
     ['user_owner', 'user', ['owner_source_id', 'id', 'state']],
     ['user_email_value', 'user_email', ['value_key', 'user_id']],
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
@@ -301,5 +309,6 @@ async function createIndexes(db: Db): Promise<void> {
   ];
   for (const [name, table, columns, isThere] of walked)
     await index(name).on(table).columns(columns).where(isThere).execute();
+  await index('user_manager').on('user').column('manager_id').where('manager_id', 'is not', null).execute();
   await index('user_inactive').on('user').columns(['id']).where(sql<boolean>`state = 'inactive'`).execute();
 }
