@@ -3,7 +3,7 @@ import { Gate } from '../../src/http/gate.ts';
 import { hostRules } from '../../src/http/hosts.ts';
 import { RequestLimits } from '../../src/http/limits.ts';
 import { HttpMetrics } from '../../src/http/metrics.ts';
-import type { Surface } from '../../src/http/surface.ts';
+import { admitted, type Surface } from '../../src/http/surface.ts';
 import { createLog } from '../../src/log.ts';
 import { openTestApp, testClock } from '../support/app.ts';
 import { sendRaw } from './raw-request.ts';
@@ -183,5 +183,41 @@ describe('new Gate', () => {
     expect(() => gate('/scim', '/scimUsers')).toThrow('outside the surface stray');
     expect(() => gate('/scim', '/healthz')).toThrow('outside the surface stray');
     expect(() => gate('/scim', '/scim/Users')).not.toThrow();
+  });
+});
+
+describe('a request that stands for many', () => {
+  test('may keep the connection silent for longer, which others may not', async () => {
+    const timeouts: number[] = [];
+    const surface: Surface = {
+      name: 'one',
+      base: '',
+      routes: [],
+      idleTimeoutSeconds: 7,
+      authenticate: async () => ({ kind: 'public' }),
+      async handle(request) {
+        if (request.method === 'POST') admitted(request).standFor(1_000);
+        return new Response();
+      },
+      refuse: () => new Response(null, { status: 500 }),
+    };
+    const gate = new Gate({
+      surfaces: [surface],
+      hosts: hostRules({ publicUrl: undefined, allowedHosts: [], trustedProxies: [] }),
+      limits: new RequestLimits(testClock()),
+      metrics: new HttpMetrics('0'),
+      log: createLog({ level: 'error' }),
+      publicUrl: undefined,
+      createRequestId: () => '1',
+    });
+    const listener = {
+      requestIP: () => ({ address: '127.0.0.1' }),
+      timeout: (_: Request, seconds: number) => void timeouts.push(seconds),
+    };
+    for (const method of ['GET', 'POST', 'GET']) {
+      const request = new Request('http://localhost/x', { method, headers: { host: 'localhost' } });
+      expect((await gate.handle(request, listener)).status).toBe(200);
+    }
+    expect(timeouts).toEqual([7, 7, 255, 7]);
   });
 });

@@ -89,3 +89,28 @@ describe('RequestLimits.enter', () => {
     expect(refusal(() => limits.enter(9, 0))).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 });
   });
 });
+
+describe('RequestLimits.charge', () => {
+  test('takes more than is there, and those who come next wait until it is paid', () => {
+    const clock = testClock();
+    const limits = new RequestLimits(clock);
+    expect(passing(limits, 1, { count: 1, rate: 25 })).toBe(1);
+    limits.charge(1, 999);
+    expect(refusal(() => limits.enter(1, 25))).toMatchObject({
+      kind: 'limitExceeded',
+      retryAfterSeconds: 39,
+    });
+    expect(passing(limits, 2, { count: 100, rate: 25 })).toBe(50);
+    clock.advance(38);
+    expect(passing(limits, 1, { count: 100, rate: 25 })).toBe(0);
+    clock.advance(1);
+    // 50 tokens, 1,000 requests, and 25 tokens for each of 39 seconds.
+    expect(passing(limits, 1, { count: 100, rate: 25 })).toBe(25);
+  });
+
+  test('costs nothing where there is no limit', () => {
+    const limits = new RequestLimits(testClock());
+    limits.charge(1, 1_000);
+    expect(passing(limits, 1, { count: 100, rate: 0 })).toBe(100);
+  });
+});
