@@ -11,6 +11,7 @@ import { measurePeers } from './peers.ts';
 import { formatReport } from './report.ts';
 import { measureScale } from './scale.ts';
 import { measureScim } from './scim.ts';
+import { killServers } from './server.ts';
 import { measureStart } from './start-up.ts';
 import { type Results, targetsOf } from './targets.ts';
 
@@ -22,6 +23,7 @@ async function main(words: readonly string[]): Promise<void> {
   if (process.platform !== 'linux') throw new Error('The bench reads /proc and runs on Linux only.');
   const executable = options.executable === undefined ? build() : resolve(options.executable);
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
+  removeWhenInterrupted(folder);
   try {
     const results = await measure(options, { executable, folder });
     const machine = { processors: navigator.hardwareConcurrency, bun: Bun.version };
@@ -35,6 +37,17 @@ async function main(words: readonly string[]): Promise<void> {
     console.log(options.json ? JSON.stringify(all) : formatReport(results));
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A million people are gigabytes: they do not stay behind when somebody has waited long enough. */
+function removeWhenInterrupted(folder: string): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      killServers();
+      rmSync(folder, { recursive: true, force: true });
+      process.exit(1);
+    });
   }
 }
 
