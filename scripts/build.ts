@@ -15,7 +15,8 @@ interface Target {
 
 const root = join(import.meta.dir, '..');
 const dist = join(root, 'dist');
-const entry = join(root, 'src', 'main.ts');
+/** The program, and the thread that src/pattern/pcre2-runner.ts starts by its place under src/. */
+const entries = [join(root, 'src', 'main.ts'), join(root, 'src', 'pattern', 'pcre2-worker.ts')];
 const installMsMax = 10 * 60_000;
 
 const targets: readonly Target[] = [
@@ -57,12 +58,12 @@ function withSuffix(name: string, windows: boolean): string {
 }
 
 /**
- * Bundles src/main.ts into `outfile` and says its size. The executable reads no .env and no bunfig.toml from the
+ * Bundles the entries into `outfile` and says its size. The executable reads no .env and no bunfig.toml from the
  * folder it is started in: settings come from flags, ROLLCALL_* and rollcall.toml alone.
  */
 async function compile(outfile: string, other: Bun.CompileBuildOptions): Promise<void> {
   await Bun.build({
-    entrypoints: [entry],
+    entrypoints: entries,
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, ...other },
     target: 'bun',
     format: 'esm',

@@ -1,25 +1,17 @@
 import { DomainError } from '../errors.ts';
 import { PatternError } from '../pattern/pattern-error.ts';
-import { compilePcre2, type Pcre2Pattern, type Pcre2Result } from '../pattern/pcre2.ts';
+import type { Pcre2Result } from '../pattern/pcre2.ts';
+import { Pcre2Runner } from '../pattern/pcre2-runner.ts';
 
 const passwordBytesMax = 1_024;
 
-/** One compiled rule is kept: there is one setting, and it seldom changes. */
-let kept: { readonly regex: string; readonly pattern: Promise<Pcre2Pattern> } | undefined;
-
-/** Whoever asked before the rule was changed is answered before the former pattern is let go of. */
-function testRule(regex: string, password: string): Promise<Pcre2Result> {
-  if (kept?.regex !== regex) {
-    kept?.pattern.then((former) => former.dispose()).catch(() => undefined);
-    kept = { regex, pattern: compilePcre2(regex) };
-  }
-  return kept.pattern.then((pattern) => pattern.test(password));
-}
+/** One for the process: there is one rule, and its thread starts with the first password that meets it. */
+const runner = new Pcre2Runner();
 
 /** Throws `invalidValue` with the engine's message and offset when the regex does not compile. */
 export async function checkPasswordRegex(regex: string): Promise<void> {
   try {
-    (await compilePcre2(regex)).dispose();
+    await runner.check(regex);
   } catch (error) {
     throw regexError(error);
   }
@@ -31,15 +23,18 @@ export async function checkPassword(password: string, regex: string): Promise<vo
     throw refused(`The password is longer than ${passwordBytesMax} bytes; send a shorter one.`);
   }
   if (regex === '') return;
-  let result: Pcre2Result;
-  try {
-    result = await testRule(regex, password);
-  } catch (error) {
-    throw regexError(error);
-  }
+  const result = await testRule(regex, password);
   if (result.outcome === 'limit')
     throw refused(`The password strength regex is incompatible: ${result.message}.`);
   if (result.outcome === 'no-match') throw refused('The password does not meet the password strength rule.');
+}
+
+async function testRule(regex: string, password: string): Promise<Pcre2Result> {
+  try {
+    return await runner.test(regex, password);
+  } catch (error) {
+    throw regexError(error);
+  }
 }
 
 function regexError(error: unknown): unknown {

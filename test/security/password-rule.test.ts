@@ -1,18 +1,26 @@
 import { describe, expect, test } from 'bun:test';
 import { checkPassword, checkPasswordRegex } from '../../src/security/password-rule.ts';
 
+/** The refusal. `expect(…).rejects` waits without hearing other threads, and the rule is applied on one. */
+function refusalOf(check: Promise<void>): Promise<unknown> {
+  return check.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
 describe('checkPassword', () => {
   test('takes any password where there is no rule, up to 1,024 bytes', async () => {
     await checkPassword('x', '');
     await checkPassword('é'.repeat(512), '');
-    await expect(checkPassword('é'.repeat(513), '')).rejects.toMatchObject({ kind: 'invalidValue' });
+    expect(await refusalOf(checkPassword('é'.repeat(513), ''))).toMatchObject({ kind: 'invalidValue' });
   });
 
   test('uses the whole of PCRE2: look-around, possessive, Unicode classes', async () => {
     const rule = '^(?=.*\\p{Lu})(?=.*\\d)(?!.*password)(?>\\S++)$';
     await checkPassword('Ünic0de', rule);
     for (const weak of ['unic0de', 'Unicode', 'Passpassword1', 'Has 1 blank'])
-      await expect(checkPassword(weak, rule)).rejects.toThrow('does not meet');
+      expect(String(await refusalOf(checkPassword(weak, rule)))).toContain('does not meet');
   });
 
   test('answers many at once, while the rule changes and back', async () => {
@@ -23,7 +31,7 @@ describe('checkPassword', () => {
 
   test('says message and offset of a rule that does not compile, each time', async () => {
     for (let time = 0; time < 2; time += 1)
-      await expect(checkPassword('x', '[a-')).rejects.toThrow(/does not compile: .+ at offset 3/);
+      expect(String(await refusalOf(checkPassword('x', '[a-')))).toMatch(/does not compile: .+ at offset 3/);
     await checkPassword('aaa', '^a+$');
   });
 
@@ -36,7 +44,7 @@ describe('checkPassword', () => {
 describe('checkPasswordRegex', () => {
   test('refuses what does not compile and takes what does', async () => {
     await checkPasswordRegex('^.{8,}$');
-    await expect(checkPasswordRegex('(')).rejects.toMatchObject({
+    expect(await refusalOf(checkPasswordRegex('('))).toMatchObject({
       kind: 'invalidValue',
       attribute: 'password',
     });

@@ -21,7 +21,8 @@ describe.each(dialects())('settings on %s', (dialect) => {
   test('take a password regex that does not compile only by force', async () => {
     await using place = await openTestDatabase(dialect);
     const configurations = new Configurations(place.database);
-    await expect(configurations.setSetting('passwordStrengthRegex', '(')).rejects.toThrow('offset 1');
+    const refused = await configurations.setSetting('passwordStrengthRegex', '(').catch(String);
+    expect(refused).toContain('offset 1');
     expect(await configurations.getSetting('passwordStrengthRegex')).toBe('');
     await configurations.setSetting('passwordStrengthRegex', '(', { force: true });
     expect(await configurations.getSetting('passwordStrengthRegex')).toBe('(');
