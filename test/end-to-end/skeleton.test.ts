@@ -105,6 +105,23 @@ describe('rollcall, compiled, in an empty folder', () => {
     expect(config).toMatchObject({ patch: { supported: true } });
   });
 
+  test('holds the password of a new user to the rule, on the thread of the pattern engine', async () => {
+    const source = await create<ScimSource>('--kind', 'scim', '--name', 'Passwords');
+    const post = async (userName: string, password: string) => {
+      const response = await fetch(`${source.baseUrl}/Users`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${source.token}`, 'content-type': 'application/scim+json' },
+        body: JSON.stringify({ userName, password }),
+      });
+      return response.status;
+    };
+    const rule = ['settings', 'set', 'passwordStrengthRegex'];
+    await installation.runJson(...rule, '^(?=.*\\d).{8,}+$', '--data', data);
+    expect(await post('weak', 'no digit in it')).toBe(400);
+    expect(await post('strong', '1 digit in it')).toBe(201);
+    await installation.runJson(...rule, '', '--data', data);
+  });
+
   for (const conversation of readConversations()) {
     test(`understands ${conversation.name}: ${conversation.about}`, async () => {
       await using other = await installation.serve(
