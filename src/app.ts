@@ -74,7 +74,7 @@ export function buildGate(parts: AppParts): Gate {
 export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] {
   const { database, sources, configurations, requests, clock, log } = parts;
   const activity = new SourceActivity();
-  observeSources(metrics, { sources, requests, activity, clock });
+  observeSources(metrics, { database, sources, requests, activity, clock });
   return [
     scimSurface({
       people: new Users(database, new PasswordHasher()),

@@ -1,5 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import type { Config } from '../config/options.ts';
+import { isHeld } from '../directory/brake.ts';
+import { listBrakes } from '../directory/brake-store.ts';
 import { findMiscounts } from '../directory/list-store.ts';
 import { openSecretBox } from '../security/secret-key.ts';
 import { Sources } from '../sources/sources.ts';
@@ -101,6 +103,7 @@ async function examineContents(database: Database, folder: DataFolder): Promise<
     passed('tables', 'they are those of this release'),
     await checkCounts(database),
     await checkKey(database, folder),
+    await checkBrakes(database, folder),
   ];
 }
 
@@ -112,6 +115,23 @@ async function checkCounts(database: Database): Promise<Check> {
   return failed(
     'counts',
     `The counts of ${blocks.slice(0, 5).join(', ')} are not what is there; restore a backup.`,
+  );
+}
+
+/** A source that is held keeps people active who should not be: somebody has to decide. */
+async function checkBrakes(database: Database, { secretKey }: DataFolder): Promise<Check> {
+  if (!existsSync(secretKey)) return passed('brake', 'not looked at without a key');
+  const sources = new Sources({ database, secretBox: openSecretBox(secretKey), clock: () => new Date() });
+  const brakes = new Map((await listBrakes(database.read)).map((brake) => [brake.sourceId, brake]));
+  const now = new Date().toISOString();
+  const held = (await sources.list()).filter(
+    (source) => source.kind === 'scim' && isHeld(brakes.get(source.id), source.settings.brakeLimit, now),
+  );
+  if (held.length === 0) return passed('brake', 'no source is held');
+  const names = held.map(({ name }) => JSON.stringify(name)).join(', ');
+  return failed(
+    'brake',
+    `It holds deactivations and deletions of ${names}; "rollcall source release NAME" lets them go on.`,
   );
 }
 

@@ -2,8 +2,20 @@ import type { Command } from 'commander';
 import { DomainError } from '../errors.ts';
 import type { Source } from '../sources/source-store.ts';
 import { baseUrl } from './address.ts';
-import { type Answer, addressOptions, answering, type Call, type Exit, readAssignments } from './command.ts';
+import {
+  type Answer,
+  addressOptions,
+  answering,
+  type Call,
+  type Exit,
+  readAssignments,
+  readNumber,
+} from './command.ts';
+import type { Services } from './services.ts';
 import { formatFacts, formatTable } from './table.ts';
+
+const releaseMinutesDefault = 60;
+const releaseMinutesMax = 7 * 24 * 60;
 
 export function registerSource(program: Command, exit: Exit): void {
   const group = program
@@ -23,6 +35,18 @@ export function registerSource(program: Command, exit: Exit): void {
     settings: addressOptions,
     action: list,
   });
+  answering(named(group, 'show', 'show one source, what it has ended, and whether it is held'), exit, {
+    settings: addressOptions,
+    action: show,
+  });
+  answering(
+    named(group, 'release', 'let a source go on that the brake holds').option(
+      '--minutes <N>',
+      `minutes for which it may end any number (default: ${releaseMinutesDefault})`,
+    ),
+    exit,
+    { action: release },
+  );
   answering(named(group, 'set', 'change settings').argument('<key=value...>', 'settings'), exit, {
     settings: addressOptions,
     action: set,
@@ -70,20 +94,91 @@ async function create(call: Call): Promise<Answer> {
 async function list(call: Call): Promise<Answer> {
   await using services = await open(call);
   const sources = await services.sources.list();
+  const brakes = await brakesOf(services);
   const rows = sources.map((source) => [
     String(source.id),
     source.kind,
-    source.active ? 'yes' : 'no',
+    stateOf(source, brakes),
     source.name,
     Object.values(addressOf(call, source)).join(''),
   ]);
   return {
-    value: { sources: sources.map((source) => sourceValue(call, source)) },
+    value: {
+      sources: sources.map((source) => ({ ...sourceValue(call, source), ...brakeValue(source, brakes) })),
+    },
     text:
       rows.length === 0
         ? 'There are no sources yet.'
         : formatTable(['ID', 'KIND', 'ACTIVE', 'NAME', 'ADDRESS'], rows),
   };
+}
+
+async function show(call: Call): Promise<Answer> {
+  await using services = await open(call);
+  const source = await services.sources.get(call.args[0] ?? '');
+  const braked = brakeValue(source, await brakesOf(services));
+  const facts = Object.entries(braked).map(([name, value]) => [name, String(value ?? 'no')] as const);
+  const { text = '' } = answerWith(call, source);
+  return {
+    value: { ...sourceValue(call, source), ...braked },
+    text: facts.length === 0 ? text : `${text}\n${formatFacts(facts)}`,
+  };
+}
+
+async function release(call: Call): Promise<Answer> {
+  const minutes = readNumber(call, 'minutes', { fallback: releaseMinutesDefault, max: releaseMinutesMax });
+  const { releaseSource } = await import('../directory/brake-store.ts');
+  await using services = await open(call);
+  const source = await services.sources.get(call.args[0] ?? '');
+  if (source.kind !== 'scim') {
+    throw new DomainError(
+      'invalidValue',
+      `The brake is for SCIM sources; imports of "${source.name}" have a guard.`,
+    );
+  }
+  const until = new Date(services.clock().getTime() + minutes * 60_000).toISOString();
+  const heldSince = await services.database.write((tx) => releaseSource(tx, source.id, until));
+  const was = heldSince === null ? 'was not held' : `was held since ${heldSince}`;
+  return {
+    value: { id: source.id, name: source.name, heldSince, releasedUntil: until },
+    text: `The source ${was}; until ${until} it may deactivate and delete any number.`,
+  };
+}
+
+interface Braked {
+  readonly heldSince: string | null;
+  readonly endedLastHour: number;
+  readonly releasedUntil: string | null;
+}
+type Brakes = ReadonlyMap<number, Braked>;
+
+async function brakesOf({ database, clock }: Services): Promise<Brakes> {
+  const { endedWithinHour, isReleased } = await import('../directory/brake.ts');
+  const { listBrakes } = await import('../directory/brake-store.ts');
+  const now = clock().toISOString();
+  const brakes = await listBrakes(database.read);
+  return new Map(
+    brakes.map((state) => [
+      state.sourceId,
+      {
+        heldSince: isReleased(state, now) ? null : state.heldSince,
+        endedLastHour: endedWithinHour(state, now),
+        releasedUntil: isReleased(state, now) ? state.releasedUntil : null,
+      },
+    ]),
+  );
+}
+
+/** What the brake knows of a SCIM source; nothing of others. */
+function brakeValue(source: Source, brakes: Brakes): Partial<Braked> {
+  if (source.kind !== 'scim') return {};
+  const { heldSince = null, endedLastHour = 0, releasedUntil = null } = brakes.get(source.id) ?? {};
+  return { heldSince: source.settings.brakeLimit > 0 ? heldSince : null, endedLastHour, releasedUntil };
+}
+
+function stateOf(source: Source, brakes: Brakes): string {
+  if (!source.active) return 'no';
+  return (brakeValue(source, brakes).heldSince ?? null) === null ? 'yes' : 'held';
 }
 
 async function set(call: Call): Promise<Answer> {

@@ -4,6 +4,7 @@
 
 import type { Configuration } from '../settings/configuration.ts';
 import type { JournalTable } from '../storage/schema.ts';
+import type { Brake } from './brake.ts';
 
 export interface Actor {
   readonly kind: JournalTable['actor_kind'];
@@ -27,6 +28,8 @@ export interface DirectoryContext {
   readonly base?: string;
   /** RFC 7643 dateTime in UTC, milliseconds. */
   readonly now: string;
+  /** Absent where nothing is braked: for the system itself. */
+  readonly brake?: Brake;
   /** Says that nobody waits for the answer any more. */
   readonly signal?: AbortSignal;
 }

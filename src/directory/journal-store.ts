@@ -5,6 +5,7 @@ import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import type { JournalTable, ResourceTypeName } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
+import { countEndings } from './brake.ts';
 import type { DirectoryContext } from './context.ts';
 
 export type JournalAction =
@@ -25,6 +26,8 @@ export interface JournalEntry {
   readonly action: JournalAction;
   readonly before?: ScimObject;
   readonly after?: ScimObject;
+  /** Of `members.remove`: the request did not name who was to go. */
+  readonly isSweep?: boolean;
 }
 
 const insertRows = bulkInsert('journal', [
@@ -43,12 +46,16 @@ const insertRows = bulkInsert('journal', [
 /** Fewer rows than this take no longer one by one. */
 const alikeMin = 8;
 
-/** Appends what has changed, in the transaction that changes it: both are there afterwards, or neither. */
+/**
+ * Appends what has changed, in the transaction that changes it: both are there afterwards, or neither. Every change
+ * passes here, whatever its door, so the brake is asked here too; what it throws undoes the change.
+ */
 export async function appendJournal(
   tx: Tx,
   context: DirectoryContext,
   entries: readonly JournalEntry[],
 ): Promise<void> {
+  await countEndings(tx, context, entries);
   for (let start = 0; start < entries.length; ) {
     const alike = endOfAlike(entries, start);
     const end = alike - start >= alikeMin ? alike : endOfUnlike(entries, alike);

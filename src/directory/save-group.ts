@@ -170,7 +170,7 @@ export async function changeMembers(
   for (const change of changes) {
     const { added, removed } = await applyChange(tx, context, groupId, change);
     await appendJournal(tx, context, memberEntries(groupId, 'members.add', 'groups.add', added));
-    await appendJournal(tx, context, memberEntries(groupId, 'members.remove', 'groups.remove', removed));
+    await appendJournal(tx, context, removalEntries(groupId, removed, change.action));
     // An import counts it itself: it has written most of these users in this transaction.
     if (context.runId === null) await touchUsers(tx, [...added, ...removed], context.now);
     hasChanged ||= added.length > 0 || removed.length > 0;
@@ -262,6 +262,16 @@ function unknownMember(unknown: readonly string[]): DomainError {
 
 function toId(value: string): number {
   return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0;
+}
+
+/** Who was not named, but went because the list was cleared or replaced, is what the brake counts. */
+function removalEntries(
+  groupId: number,
+  removed: readonly number[],
+  action: MemberChange['action'],
+): JournalEntry[] {
+  const [ofGroup, ...ofUsers] = memberEntries(groupId, 'members.remove', 'groups.remove', removed);
+  return ofGroup === undefined ? [] : [{ ...ofGroup, isSweep: action !== 'remove' }, ...ofUsers];
 }
 
 /** One row for the group's history with everyone in it, and one for each person's. */

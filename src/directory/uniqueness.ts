@@ -1,6 +1,7 @@
 import { DomainError } from '../errors.ts';
 import { brokenUniqueRule } from '../storage/constraints.ts';
 import type { Database, Tx } from '../storage/database.ts';
+import { writeBraked } from './brake.ts';
 
 const sentences = {
   user_name_live: ['userName', 'Another user has this userName; choose another one.'],
@@ -19,10 +20,10 @@ function toUniquenessError(error: unknown): unknown {
   return new DomainError('uniqueness', detail, { attribute, cause: error });
 }
 
-/** `database.write`, with a broken uniqueness rule told as `uniqueness`. */
+/** `database.write`, with a broken uniqueness rule told as `uniqueness`, and with the brake of the source. */
 export async function writeUnique<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   try {
-    return await database.write(work);
+    return await writeBraked(database, work);
   } catch (error) {
     throw toUniquenessError(error);
   }

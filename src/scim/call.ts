@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { timestamp } from '../clock.ts';
+import type { Brake } from '../directory/brake.ts';
 import type { DirectoryContext } from '../directory/context.ts';
 import type { Link } from '../directory/resource-view.ts';
 import { DomainError } from '../errors.ts';
@@ -51,6 +52,8 @@ export interface Trace {
   /** Why the call was refused, as the client was told. */
   refusal: string | undefined;
   bulk: BulkSummary | undefined;
+  /** What the brake found: worth a warning, and told once the request is answered. */
+  brake: { readonly kind: 'alarm' | 'held'; readonly count: number } | undefined;
 }
 
 /** Everything that is bound to one SCIM request. */
@@ -83,6 +86,7 @@ export function newTrace(): Trace {
     decoded: [],
     refusal: undefined,
     bulk: undefined,
+    brake: undefined,
   };
 }
 
@@ -101,12 +105,13 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
     }
     const { source } = principal;
     const base = baseUrl + scimBase;
+    const trace = traceOf(request);
     return {
       source,
       isCompat: source.settings.dialect === 'compat',
       base,
       link: (resourceType, id) => `${base}/${resourceType}s/${id}`,
-      trace: traceOf(request),
+      trace,
       query: new URL(request.url).searchParams,
       context: {
         actor: { kind: 'source', id: source.id },
@@ -118,10 +123,22 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
         configuration: await configurations.at(principal.configurationVersion),
         base,
         now: timestamp(clock),
+        brake: brakeOf(source, trace),
         get signal() {
           return admission.signal;
         },
       },
     };
+  };
+}
+
+function brakeOf({ name, settings }: ScimSource, trace: Trace): Brake {
+  return {
+    sourceName: name,
+    limit: settings.brakeLimit,
+    alarm: settings.brakeAlarm,
+    note: (event) => {
+      trace.brake = event;
+    },
   };
 }

@@ -68,6 +68,19 @@ export class CallLog {
       for (const { code } of trace.repairs) activity.repaired(source.id, code);
     }
     this.#say(record);
+    if (trace.brake !== undefined && source !== undefined) this.#warn(source, trace.brake, record);
+  }
+
+  /** What a refused request would have ended was undone with it: then only that the source is held is true. */
+  #warn(
+    source: ScimSource,
+    { kind, count }: NonNullable<Trace['brake']>,
+    { status, requestId }: RequestRecord,
+  ): void {
+    if (kind === 'alarm' && status >= 400) return;
+    const { brakeAlarm, brakeLimit } = source.settings;
+    const fields = { requestId, source: source.id, sourceName: source.name, count, brakeAlarm, brakeLimit };
+    this.#parts.log.warn(fields, brakeMessages[kind]);
   }
 
   /** A request that the gate has refused before the surface saw it. Only so many of these are kept. */
@@ -115,6 +128,11 @@ export class CallLog {
     else log.debug(fields, 'scim');
   }
 }
+
+const brakeMessages = {
+  alarm: 'a source has ended unusually many users, groups or memberships within an hour',
+  held: 'a source would end more than it may within an hour: its deactivations and deletions are held until released',
+} as const;
 
 const none = [] as const;
 

@@ -15,6 +15,10 @@ export interface ScimSettings {
   readonly rateLimit: number;
   /** A member or manager that is not there: refused, or kept until it arrives. */
   readonly unknownMembers: 'reject' | 'pending';
+  /** How many users, groups and memberships the source may end within an hour before it is held; 0 for any number. */
+  readonly brakeLimit: number;
+  /** After how many within an hour the log warns; 0 for never. */
+  readonly brakeAlarm: number;
 }
 
 /** What happens to a user: d disable, a disable and archive, x nothing. */
@@ -102,6 +106,8 @@ const definitions: { readonly [K in SourceKind]: { readonly [S in keyof Settings
       read: readRate,
     },
     unknownMembers: oneOf('reject', 'pending'),
+    brakeLimit: whole(0, 1_000_000),
+    brakeAlarm: whole(50, 1_000_000),
   },
   general: {
     actionDisabledUsers: oneOf('d', 'a', 'x'),

@@ -34,6 +34,17 @@ export interface SourceTokenTable {
   expires: string | null;
 }
 
+/** What a source has ended, for the brake; the row is made when it first ends something. */
+export interface BrakeTable {
+  source_id: number;
+  total: number;
+  /** Pairs of minute and count for the last hour, JSON. */
+  recent: string;
+  held_since: string | null;
+  released_until: string | null;
+  alarmed_at: string | null;
+}
+
 export interface UserTable {
   id: number;
   state: 'active' | 'inactive' | 'archived';
@@ -266,6 +277,7 @@ export interface Tables {
   sequence: SequenceTable;
   source: SourceTable;
   source_token: SourceTokenTable;
+  brake: BrakeTable;
   user: UserTable;
   user_email: UserEmailTable;
   source_link: SourceLinkTable;

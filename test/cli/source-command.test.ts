@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { holdSource } from '../../src/directory/brake-store.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
 import { readFailure, readJson, Workplace } from './support.ts';
 
 describe('rollcall source create', () => {
@@ -94,7 +96,7 @@ describe('rollcall source create', () => {
     [
       'a setting of the other kind',
       ['--kind', 'scim', '--name', 'x', '--set', 'guardPercent=1'],
-      'A SCIM source has no setting "guardPercent"; it has: onMatch, dialect, logBodies, scope, rateLimit, unknownMembers.',
+      'A SCIM source has no setting "guardPercent"; it has: onMatch, dialect, logBodies, scope, rateLimit, unknownMembers, brakeLimit, brakeAlarm.',
     ],
   ];
   test.each(refusals)('refuses %s with one sentence', async (_what, words, sentence) => {
@@ -179,5 +181,45 @@ describe('rollcall source', () => {
     expect((await place.json('source', 'deactivate', 'Human Resources')).active).toBe(false);
     expect((await place.json('source', 'activate', '1')).active).toBe(true);
     expect(readFailure(await place.run('source', 'activate', '7'))).toStartWith('There is no source "7"');
+  });
+});
+
+describe('rollcall source release', () => {
+  /** A source that the brake holds since the first of January 2030. */
+  async function withHeld(): Promise<Workplace> {
+    const place = new Workplace();
+    const settings = ['--set', 'brakeLimit=10'];
+    await place.json('source', 'create', '--kind', 'scim', '--name', 'Okta prod', ...settings);
+    const database = openSqlite({ path: join(place.data, 'rollcall.db') });
+    await database.write((tx) => holdSource(tx, 1, '2030-01-01T00:00:00.000Z'));
+    await database.close();
+    return place;
+  }
+
+  test('lets a source go on that list, show and doctor say is held', async () => {
+    using place = await withHeld();
+    expect((await place.run('source', 'list')).stdout).toMatch(/^1 +scim +held +Okta prod/m);
+    const heldSince = '2030-01-01T00:00:00.000Z';
+    expect(await place.json('source', 'show', 'okta prod')).toMatchObject({ heldSince, endedLastHour: 0 });
+    const doctor = await place.run('doctor');
+    expect(doctor.status).toBe(1);
+    expect(doctor.stdout).toContain(
+      'It holds deactivations and deletions of "Okta prod"; "rollcall source release',
+    );
+    const released = await place.json('source', 'release', 'okta prod', '--minutes', '5');
+    expect(released).toMatchObject({ id: 1, name: 'Okta prod', heldSince });
+    const show = await place.json('source', 'show', '1');
+    expect(show).toMatchObject({ heldSince: null, releasedUntil: released.releasedUntil });
+    expect((await place.run('source', 'list')).stdout).toMatch(/^1 +scim +yes +Okta prod/m);
+    expect((await place.run('doctor')).stdout).toContain('no source is held');
+  }, 60_000);
+
+  test('says so of a source that is not held, and refuses one that has no brake', async () => {
+    using place = new Workplace();
+    await place.json('source', 'create', '--kind', 'scim', '--name', 'Okta');
+    await place.json('source', 'create', '--kind', 'general', '--name', 'HR');
+    expect((await place.run('source', 'release', 'Okta')).stdout).toMatch(/^The source was not held; until /);
+    const sentence = 'The brake is for SCIM sources; imports of "HR" have a guard.';
+    expect(readFailure(await place.run('source', 'release', 'HR'))).toBe(sentence);
   });
 });

@@ -53,6 +53,8 @@ describe('toSourceSettings', () => {
       scope: 'all',
       rateLimit: 100,
       unknownMembers: 'reject',
+      brakeLimit: 0,
+      brakeAlarm: 50,
     });
   });
 });

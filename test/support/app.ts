@@ -78,14 +78,15 @@ export function testClock(start = '2030-01-01T00:00:00.000Z'): TestClock {
 
 /** Opens a service with one SCIM source named "Directory". */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { database, ...place } = await openTestDatabase(options.dialect ?? 'sqlite');
-  const app = new TestApp({ database, close: () => place[Symbol.asyncDispose](), options });
+  const { database, location, ...place } = await openTestDatabase(options.dialect ?? 'sqlite');
+  const app = new TestApp({ database, location, close: () => place[Symbol.asyncDispose](), options });
   await app.addSource('Directory', options.settings);
   return app;
 }
 
 interface TestAppParts {
   readonly database: Database;
+  readonly location?: string;
   readonly close: () => PromiseLike<void>;
   readonly options: TestAppOptions;
 }
@@ -93,6 +94,8 @@ interface TestAppParts {
 export class TestApp implements AsyncDisposable {
   readonly clock = testClock();
   readonly database: Database;
+  /** By which another connection opens the database. */
+  readonly location: string;
   readonly sources: Sources;
   readonly configurations: Configurations;
   readonly people: Users;
@@ -108,7 +111,8 @@ export class TestApp implements AsyncDisposable {
   readonly #close: () => PromiseLike<void>;
   #token = '';
 
-  constructor({ database, close, options }: TestAppParts) {
+  constructor({ database, location = '', close, options }: TestAppParts) {
+    this.location = location;
     this.database = database;
     this.#close = close;
     this.sources = new Sources({ database, secretBox: testBox, clock: this.clock });
@@ -139,7 +143,7 @@ export class TestApp implements AsyncDisposable {
       profileSchema: async () => '<schema/>',
     });
     const activity = new SourceActivity();
-    observeSources(metrics, { sources, requests: this.requestLog, activity, clock });
+    observeSources(metrics, { database: this.database, sources, requests: this.requestLog, activity, clock });
     const requests = this.requestLog;
     const scim = scimSurface({
       people,

@@ -73,6 +73,15 @@ async function createConfiguration({ integer, table, numbered }: Make): Promise<
       .addColumn('ciphertext', 'text', required)
       .addColumn('created', 'text', required)
       .addColumn('expires', 'text'),
+    table('brake')
+      .addColumn('source_id', integer, (column) =>
+        column.primaryKey().references('source.id').onDelete('cascade'),
+      )
+      .addColumn('total', integer, required)
+      .addColumn('recent', 'text', required)
+      .addColumn('held_since', 'text')
+      .addColumn('released_until', 'text')
+      .addColumn('alarmed_at', 'text'),
     table('setting')
       .addColumn('key', 'text', (column) => column.primaryKey())
       .addColumn('value', 'text', required),
