@@ -12,6 +12,8 @@ export interface Term {
   readonly condition: Condition;
   /** An index finds the few rows that can meet it. */
   readonly isIndexed: boolean;
+  /** Subqueries that a database answers to their end before it looks at any resource; none when absent. */
+  readonly wholes?: readonly Sql[];
 }
 
 /**
@@ -70,8 +72,8 @@ export function all(condition: Condition): Term {
 }
 
 /** `term` where `guard` holds too. */
-export function where(guard: Condition, { condition, isIndexed }: Term): Term {
-  return { condition: sql<SqlBool>`(${guard} and ${condition})`, isIndexed };
+export function where(guard: Condition, { condition, ...term }: Term): Term {
+  return { ...term, condition: sql<SqlBool>`(${guard} and ${condition})` };
 }
 
 export function and(terms: readonly Term[]): Term {
@@ -134,8 +136,8 @@ export function rows(options: RowsOptions): Place {
   const any: Place['any'] = (term, drive) => {
     const { condition, isIndexed } = term(element);
     if (link !== undefined && drive === 'in' && isIndexed) {
-      const found = sql`(select ${link.inner} from ${from} where ${isValue} and ${condition})`;
-      return { condition: sql<SqlBool>`${link.outer} in ${found}`, isIndexed };
+      const found = sql`select ${link.inner} from ${from} where ${isValue} and ${condition}`;
+      return { condition: sql<SqlBool>`${link.outer} in (${found})`, isIndexed, wholes: [found] };
     }
     return all(sql<SqlBool>`exists (select 1 from ${from} where ${own} and ${condition})`);
   };

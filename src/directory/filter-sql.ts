@@ -34,6 +34,8 @@ export interface CompiledFilter {
   readonly driven: Condition;
   /** An index narrows the rows that must be looked at. */
   readonly isIndexed: boolean;
+  /** Of a filter of one term: subqueries that `driven` answers to their end, however many rows they have. */
+  readonly wholes: readonly Sql[];
 }
 
 /** What a filter or a sort of this context may refer to. */
@@ -79,8 +81,8 @@ function compiled(filter: ResolvedFilter, holder: Holder, rows: Rows): CompiledF
   const { condition } = compile(filter, holder);
   const driven = compile(filter, holder, rows);
   return driven.isIndexed
-    ? { condition, driven: driven.condition, isIndexed: true }
-    : { condition, driven: condition, isIndexed: false };
+    ? { condition, driven: driven.condition, isIndexed: true, wholes: driven.wholes ?? [] }
+    : { condition, driven: condition, isIndexed: false, wholes: [] };
 }
 
 /** With `rows` the condition begins with what indexes find; without, it is asked of each row. */

@@ -45,6 +45,8 @@ export interface ListStore {
   rowsAmong(db: Reader, rows: Rows, ids: readonly number[], key: SortKey | undefined): Promise<RankedRow[]>;
   /** Any `count` that fulfil the condition, in no order. */
   someIds(db: Reader, condition: Condition, count: number): Promise<number[]>;
+  /** Whether a subquery has at most `rowsMax` rows; it is asked for no more. */
+  isShort(db: Reader, query: RawBuilder<unknown>, rowsMax: number): Promise<boolean>;
   /** All in the order of `key`, which has an index, from behind `after` on. */
   rowsByKey(db: Reader, slice: KeySlice): Promise<RankedRow[]>;
 }
@@ -143,6 +145,12 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
     async someIds(db, condition, count) {
       const some = db.selectFrom(table).select(`${table}.id`).where(isLive[table]).where(condition);
       return toIds(await some.limit(count).execute());
+    },
+    async isShort(db, query, rowsMax) {
+      const some = sql<{ rows: number }>`select count(*) as rows
+        from (${query} limit cast(${rowsMax + 1} as integer)) as found`;
+      const { rows } = await some.execute(db);
+      return Number(rows[0]?.rows) <= rowsMax;
     },
     async rowsByKey(db, { key, isDescending, after, count }) {
       const rows: RankedRow[] = [];

@@ -1,12 +1,13 @@
 import { DomainError } from '../errors.ts';
 import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { Reader } from '../storage/database.ts';
+import { findCandidates } from './candidates.ts';
 import type { DirectoryContext } from './context.ts';
 import type { FilterScope, SortKey } from './filter-sql.ts';
 import { FirstRows, type RankedRow, type RankOrder, rankOrder } from './first-rows.ts';
 import type { IdRange, Rows } from './list-store.ts';
-import { narrowings } from './narrowing.ts';
 import type { Listed, Listing, Query, Sort } from './query.ts';
+import { breathe } from './query-line.ts';
 import { type RowWalk, sumOf } from './row-walk.ts';
 
 /** Where a cursor stands: behind this row. */
@@ -90,16 +91,32 @@ async function findFew(
   { rows, key }: Plan,
   filter: ResolvedFilter,
 ): Promise<readonly RankedRow[] | undefined> {
-  const { db, context, scope, listing } = selecting;
+  const { db, context, listing } = selecting;
   const direct = await listing.findDirectly(db, context, filter);
   const all = { condition: undefined, owner: rows.owner };
   if (direct !== undefined) return listing.list.rowsAmong(db, all, direct, key);
-  for (const term of narrowings(filter, (each) => listing.filterSql(each, scope).isIndexed)) {
-    const { driven } = listing.filterSql(term, scope);
-    const ids = await listing.list.someIds(db, driven, fewMax + 1);
-    if (ids.length <= fewMax) return listing.list.rowsAmong(db, rows, ids, key);
+  let asked = 0;
+  const ids = await findCandidates(filter, fewMax, async (term) => {
+    if (asked > 0) await breathe();
+    asked += 1;
+    return askIndex(selecting, term);
+  });
+  return ids && listing.list.rowsAmong(db, rows, ids, key);
+}
+
+/** The ids that meet one term, when an index finds them and they are few. */
+async function askIndex(
+  { db, context, scope, listing }: Selecting,
+  term: ResolvedFilter,
+): Promise<readonly number[] | undefined> {
+  const { driven, isIndexed, wholes } = listing.filterSql(term, scope);
+  if (!isIndexed) return undefined;
+  context.signal?.throwIfAborted();
+  for (const whole of wholes) {
+    if (!(await listing.list.isShort(db, whole, fewMax))) return undefined;
   }
-  return undefined;
+  const ids = await listing.list.someIds(db, driven, fewMax + 1);
+  return ids.length <= fewMax ? ids : undefined;
 }
 
 function pageOfFew({ order, page }: Plan, rows: readonly RankedRow[]): Selection {

@@ -293,6 +293,7 @@ async function createIndexes(db: Db): Promise<void> {
     ['user_owner', 'user', ['owner_source_id', 'id', 'state']],
     ['user_email_value', 'user_email', ['value_key', 'user_id']],
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
+    ['group_name', 'group_', ['display_name_key', 'id', 'state']],
     ['group_owner', 'group_', ['owner_source_id', 'id', 'state']],
     ['membership_user', 'membership', ['user_id', 'group_id']],
     ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
@@ -313,7 +314,6 @@ async function createIndexes(db: Db): Promise<void> {
     ['user_employee_number', 'user', ['employee_number_key', 'id'], live],
     ['user_modified', 'user', ['modified', 'id'], live],
     ['group_live', 'group_', ['id'], existing],
-    ['group_name', 'group_', ['display_name_key', 'id'], existing],
     ['group_modified', 'group_', ['modified', 'id'], existing],
   ];
   for (const [name, table, columns, isThere] of walked)
