@@ -203,6 +203,31 @@ describe.each(dialects())('POST /Bulk on %s', (dialect) => {
     expect(await membersOf(app, 1)).toEqual(['chief', 'b']);
   });
 
+  test('deactivates and deletes many, and tells what is there twice from what is not', async () => {
+    await using app = await openTestApp({ dialect });
+    const people = Array.from({ length: 12 }, (_, index) => String(index + 1));
+    for (const id of people)
+      await app.createUser({ userName: `u${id}`, ...(id === '1' ? {} : managedBy('1')) });
+    await app.createGroup({ displayName: 'Sales', members: people.map((value) => ({ value })) });
+    const leave = [{ op: 'Replace', path: 'active', value: 'False' }];
+    const deactivated = await bulk(app, [
+      ...people.map((id) => patch(`/Users/${id}`, leave)),
+      patch('/Users/99', leave),
+      patch('/Users/1', [{ op: 'replace', value: { active: true } }]),
+      patch('/Users/1', [{ op: 'remove', path: 'active' }, ...leave]),
+    ]);
+    expect(statuses(deactivated)).toEqual([...people.map(() => '200'), '404', '200', '200']);
+    expect((await app.find('/Users', 'active eq false')).body.totalResults).toBe(12);
+    const deleted = await bulk(app, [
+      ...people.slice(0, 6).map((id) => ({ method: 'DELETE', path: `/Users/${id}` })),
+      { method: 'DELETE', path: '/Users/1' },
+      { method: 'DELETE', path: '/Users/7', version: 'W/"99"' },
+    ]);
+    expect(statuses(deleted)).toEqual([...Array(6).fill('204'), '404', '412']);
+    expect((await membersOf(app, 1)).toSorted()).toEqual(['u10', 'u11', 'u12', 'u7', 'u8', 'u9']);
+    expect(await managerOf(app, 'u8')).toBeUndefined();
+  });
+
   test('creates users who are each other\u2019s manager, whichever comes first', async () => {
     await using app = await openTestApp({ dialect });
     const answer = await bulk(app, [

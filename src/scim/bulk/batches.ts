@@ -7,12 +7,13 @@ import type { Change, Prepared } from './prepare.ts';
 
 /** Others wait in the write queue behind these at most. */
 const batchOperationsMax = 16;
+const activeName = /^(?:urn:[^[]+:)?active$/i;
 /** As many as are hashed at the same time. */
 const batchPasswordsMax = 2;
 
 /**
- * The plan cut into batches, each done at once so that its operations share a commit (docs/adr/0009): creates of one
- * type that come one after the other and of which none could notice another. Everything else is alone in its batch.
+ * The plan cut into batches, each done at once so that its operations share a commit (docs/adr/0009): operations of one
+ * kind that come one after the other and of which none could notice another. Everything else is alone in its batch.
  */
 export function batchesOf(operations: readonly Prepared[], plan: Plan): readonly (readonly number[])[] {
   const batches: number[][] = [];
@@ -32,9 +33,10 @@ export function batchesOf(operations: readonly Prepared[], plan: Plan): readonly
   return batches;
 }
 
-/** By what a new resource can be found, and what it looks for itself. */
+/** By what others can find what is changed, and what the change looks for itself. */
 interface Marks {
-  readonly type: string;
+  /** Only what is of one kind is done together. */
+  readonly kind: string;
   readonly names: readonly string[];
   readonly references: readonly string[];
   /** Departments and the like that come to be with their first user, in that one's spelling. */
@@ -43,7 +45,7 @@ interface Marks {
 }
 
 class Batch {
-  readonly #type: string;
+  readonly #kind: string;
   readonly #names = new Set<string>();
   readonly #references = new Set<string>();
   readonly #units = new Map<string, string>();
@@ -51,14 +53,14 @@ class Batch {
   #length = 0;
 
   constructor(first: Marks) {
-    this.#type = first.type;
+    this.#kind = first.kind;
     this.add(first);
   }
 
-  takes({ type, names, references, units, hasPassword }: Marks): boolean {
+  takes({ kind, names, references, units, hasPassword }: Marks): boolean {
     const isFull =
       this.#length >= batchOperationsMax || (hasPassword && this.#passwords >= batchPasswordsMax);
-    if (type !== this.#type || isFull) return false;
+    if (kind !== this.#kind || isFull) return false;
     return (
       !names.some((name) => this.#names.has(name) || this.#references.has(name)) &&
       !references.some((reference) => this.#names.has(reference)) &&
@@ -75,29 +77,47 @@ class Batch {
   }
 }
 
+/** undefined for what has to be alone: what it touches cannot be told beforehand. */
 function marksOf({ change, bulkId }: Prepared): Marks | undefined {
-  if (change instanceof DomainError || change.method !== 'POST' || change.content.kind !== 'resource') {
-    return undefined;
-  }
-  const { resource } = change.content;
-  const enterprise = part(resource, enterpriseUserUrn);
-  const named = [resource.userName, resource.externalId, resource.displayName, ...emailsOf(resource)];
-  return {
-    type: change.target.type,
-    names: [...named.flatMap(keyOf), `bulkId:${bulkId}`],
-    references: [...keyOf(part(enterprise, 'manager').value), ...referencesOf(change)],
-    units: textsOf([
-      enterprise.organization,
-      enterprise.department,
-      part(resource, platformUserUrn).company,
-      part(resource, platformUserUrn).location,
-    ]),
-    hasPassword: resource.password !== undefined,
-  };
+  if (change instanceof DomainError) return undefined;
+  if (change.method === 'POST') return marksOfCreate(change, bulkId);
+  const { target, ifMatch } = change;
+  const isApart = ifMatch !== undefined || target.bulkId !== undefined || target.type !== 'User';
+  if (isApart || !(change.method === 'DELETE' || isOfActive(change))) return undefined;
+  const { id = '' } = target;
+  return { kind: change.method, names: [id], references: [], units: [], hasPassword: false };
 }
 
-function referencesOf({ references }: Change): readonly string[] {
-  return references.map((reference) => `bulkId:${reference}`);
+/** A PATCH that says who is active and nothing else: of that no other resource shows anything. */
+function isOfActive({ content }: Change): boolean {
+  if (content.kind !== 'changes') return false;
+  return content.operations.every(({ path, value }) =>
+    path === undefined
+      ? isObject(value) && Object.keys(value).every((name) => activeName.test(name))
+      : activeName.test(path),
+  );
+}
+
+function marksOfCreate(
+  { content, target, references }: Change,
+  bulkId: string | undefined,
+): Marks | undefined {
+  if (content.kind !== 'resource') return undefined;
+  const { resource } = content;
+  const enterprise = part(resource, enterpriseUserUrn);
+  const platform = part(resource, platformUserUrn);
+  const named = [resource.userName, resource.externalId, resource.displayName, ...emailsOf(resource)];
+  const { organization, department } = enterprise;
+  return {
+    kind: `POST ${target.type}`,
+    names: [...named.flatMap(keyOf), `bulkId:${bulkId}`],
+    references: [
+      ...keyOf(part(enterprise, 'manager').value),
+      ...references.map((reference) => `bulkId:${reference}`),
+    ],
+    units: textsOf([organization, department, platform.company, platform.location]),
+    hasPassword: resource.password !== undefined,
+  };
 }
 
 function part(object: ScimObject, name: string): ScimObject {
