@@ -1,6 +1,7 @@
 import { applyPatch, type PatchOptions, type PatchResult } from '../resource/patch.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
-import type { ResourceType } from '../resource/schema.ts';
+import { resolvePath } from '../resource/path.ts';
+import { enterpriseUserUrn, type ResourceType } from '../resource/schema.ts';
 import type { ScimObject } from '../resource/value.ts';
 
 /**
@@ -16,4 +17,13 @@ export function patchResource(
   const result = applyPatch(resourceType, { id: String(id), ...resource }, operations, options);
   const { id: _id, ...rest } = result.resource;
   return { ...result, resource: rest };
+}
+
+/** Whether the operation takes the manager away by name, alone or with the whole enterprise extension. */
+export function removesManager(userType: ResourceType, { op, path, value }: PatchOperation): boolean {
+  const isEmpty = value === undefined || value === null || value === '';
+  if (path === undefined || (op !== 'remove' && !isEmpty)) return false;
+  const target = resolvePath(userType, path, { bareExtensionNames: true });
+  if (target.kind === 'extension') return target.extension.schema.id === enterpriseUserUrn;
+  return target.kind === 'attribute' && target.attribute.path === `${enterpriseUserUrn}:manager`;
 }

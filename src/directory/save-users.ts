@@ -32,6 +32,10 @@ export interface UserChange {
   readonly mode: 'replace' | 'patch';
   /** The manager, when it has been resolved already: an import knows the ids of people whom it is about to create. */
   readonly managerId?: number | null;
+  /** Whether the source does not see the manager there is: naming that one is then naming a missing id. */
+  readonly hidesManager?: boolean;
+  /** Whether the manager was taken away by name: one who is still waited for is then not waited for any more. */
+  readonly removesManager?: boolean;
   /** Digest of the file record behind this change, kept with the source's link. */
   readonly digest?: string;
 }
@@ -107,7 +111,8 @@ function isWaitedFor(tx: Tx, { sourceId }: DirectoryContext): Promise<boolean> {
 
 /** Whether the user may end somebody's waiting: by a name that is new, or by what is said of the manager. */
 function mayConcernWaiting({ before, parts, settled, change, pendingManager }: Placed): boolean {
-  if (before === undefined || change.mode === 'replace' || pendingManager !== undefined) return true;
+  if (before === undefined || change.mode === 'replace' || change.removesManager === true) return true;
+  if (pendingManager !== undefined) return true;
   const { userName, externalId, emails } = before.resource;
   const isSame = parts.userName === userName && parts.externalId === externalId;
   return !isSame || !equalValues(emails, settled.emails);
@@ -149,7 +154,7 @@ function withUserType(change: UserChange): UserChange {
 async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]): Promise<Draft[]> {
   const split = changes.map((change) => ({ change, parts: toParts(change.next) }));
   const asked = split.flatMap(({ change, parts }) => {
-    const known = change.before?.manager;
+    const known = shownManager(change);
     return change.managerId !== undefined ||
       parts.managerValue === undefined ||
       parts.managerValue === String(known?.id)
@@ -162,7 +167,7 @@ async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserCh
     if (change.managerId !== undefined) return toDraft(change, parts, { managerId: change.managerId });
     const { managerValue } = parts;
     if (managerValue === undefined) return toDraft(change, parts, { managerId: null });
-    const kept = change.before?.manager;
+    const kept = shownManager(change);
     if (managerValue === String(kept?.id)) return toDraft(change, parts, { managerId: kept?.id ?? null });
     const outcome = managers.get(managerValue) ?? { kind: 'none' };
     if (outcome.kind === 'found') return toDraft(change, parts, { managerId: outcome.id });
@@ -171,6 +176,10 @@ async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserCh
     if (!mayArrive || context.unknownReferences === 'reject') throw managerError(managerValue, outcome);
     return toDraft(change, parts, { managerId: null, pendingManager: managerValue });
   });
+}
+
+function shownManager({ before, hidesManager }: UserChange): User['manager'] {
+  return hidesManager === true ? undefined : before?.manager;
 }
 
 function toDraft(
@@ -363,11 +372,13 @@ async function writePendingManagers(
   const { sourceId } = context;
   for (const { id, before, change, pendingManager, managerId } of users) {
     const isOther = before !== undefined && managerId !== (before.manager?.id ?? null);
-    const saysAnew = before !== undefined && (pendingManager !== undefined || change.mode === 'replace');
+    const saysAnew =
+      before !== undefined &&
+      (pendingManager !== undefined || change.mode === 'replace' || change.removesManager === true);
     if (isOther || (isAnybodyWaiting && saysAnew)) await deletePendingOf(tx, 'manager', id);
     if (pendingManager === undefined || sourceId === null) continue;
-    const { now } = context;
-    await insertPending(tx, [{ sourceId, kind: 'manager', resourceId: id, reference: pendingManager, now }]);
+    const waiter = { sourceId, kind: 'manager' as const, resourceId: id, now: context.now };
+    await insertPending(tx, waiter, [pendingManager]);
   }
 }
 

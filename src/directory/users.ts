@@ -14,15 +14,15 @@ import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './c
 import { appendJournal } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
 import { leaveAllGroups } from './membership-store.ts';
-import { patchResource } from './patch-resource.ts';
+import { patchResource, removesManager } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList, queryRows } from './query.ts';
-import { saveUser } from './save-users.ts';
+import { saveUser, type UserChange } from './save-users.ts';
 import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
 import { listGroupIdsOf, touchGroups, touchReportsOf, touchWhereShown } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
-import type { User } from './user.ts';
+import { toParts, type User } from './user.ts';
 import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
 import { requireVersion } from './version.ts';
@@ -115,8 +115,10 @@ export class Users {
       await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, ifMatch);
-      const next = replaceResource(context.configuration.userType, before.resource, body);
-      return seenBy(tx, context, await saveUser(tx, context, { before, next, mode: 'replace' }));
+      const seen = await seenBy(tx, context, before);
+      const next = replaceResource(context.configuration.userType, seen.resource, body);
+      const change = { before, next, mode: 'replace' as const, ...keptManager(before, seen, next) };
+      return seenBy(tx, context, await saveUser(tx, context, change));
     });
   }
 
@@ -131,8 +133,16 @@ export class Users {
       await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
       requireVersion(before.version, options.ifMatch);
-      const result = patchResource(context.configuration.userType, before, operations, options);
-      const user = await saveUser(tx, context, { before, next: result.resource, mode: 'patch' });
+      const { userType } = context.configuration;
+      const seen = await seenBy(tx, context, before);
+      const result = patchResource(userType, seen, operations, options);
+      const user = await saveUser(tx, context, {
+        before,
+        next: result.resource,
+        mode: 'patch',
+        removesManager: operations.some((operation) => removesManager(userType, operation)),
+        ...keptManager(before, seen, result.resource),
+      });
       return { user: await seenBy(tx, context, user), result };
     });
   }
@@ -255,6 +265,13 @@ async function getSeenUser(db: Reader, context: DirectoryContext, id: number): P
 async function seenBy(db: Reader, context: DirectoryContext, user: User): Promise<User> {
   const [seen] = await asSeenBy(db, context, [user]);
   return seen ?? user;
+}
+
+/** A manager whom the source cannot see stays until it names one: nothing that it leaves out speaks of this one. */
+function keptManager(before: User, seen: User, next: ScimObject): Partial<UserChange> {
+  if (before.manager === undefined || seen.manager !== undefined) return {};
+  if (toParts(next).managerValue !== undefined) return { hidesManager: true };
+  return { managerId: before.manager.id };
 }
 
 function notFound(id: number): DomainError {

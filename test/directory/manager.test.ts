@@ -157,6 +157,27 @@ describe.each(engines)('unknownMembers=pending on %s', (dialect) => {
     expect((await app.call('GET', '/Users/3')).body[enterpriseUrn]).toBeUndefined();
   });
 
+  test.each([
+    { op: 'remove', path: `${enterpriseUrn}:manager` },
+    { op: 'remove', path: `${enterpriseUrn}:manager.value` },
+    { op: 'remove', path: enterpriseUrn },
+    { op: 'replace', path: `${enterpriseUrn}:manager`, value: null },
+  ])('forgets a manager who was waited for when a PATCH takes the manager away: %j', async (operation) => {
+    await using app = await openWithBosses(dialect, settings);
+    await setManager(app, { value: 'late' });
+    await app.patch('/Users/3', [operation]);
+    await app.createUser({ userName: 'late' });
+    expect((await app.call('GET', '/Users/3')).body[enterpriseUrn]).toBeUndefined();
+  });
+
+  test('goes on waiting for a manager while other attributes change', async () => {
+    await using app = await openWithBosses(dialect, settings);
+    await setManager(app, { value: 'late' });
+    await app.patch('/Users/3', [{ op: 'replace', path: 'title', value: 'Clerk' }]);
+    await app.createUser({ userName: 'late' });
+    expect((await app.call('GET', '/Users/3')).body[enterpriseUrn].manager.value).toBe('4');
+  });
+
   test('lets members wait, applies the known ones, and adds the others when they arrive', async () => {
     await using app = await openWithBosses(dialect, settings);
     await app.createGroup({ displayName: 'Sales' });

@@ -187,4 +187,57 @@ describe.each(dialects())('scope=own on %s', (dialect) => {
     expect(await hits('/Groups', 'members.value eq "2"')).toBe(1);
     expect((await app.find('/Groups', 'members.value eq "1"')).body.totalResults).toBe(1);
   });
+
+  test('neither takes away nor brings back a manager whom it does not see, unless it names another', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'boss' });
+    await app.createUser({ userName: 'mine' }, own);
+    const path = `${enterpriseUrn}:manager`;
+    const managerOf = async () => (await app.call('GET', '/Users/2')).body[enterpriseUrn]?.manager?.value;
+    await app.patch('/Users/2', [{ op: 'add', path, value: { value: '1' } }]);
+    await app.call('PUT', '/Users/2', { userName: 'mine', title: 'Clerk' }, own);
+    expect(await managerOf()).toBe('1');
+    await app.patch('/Users/2', [{ op: 'remove', path }], own);
+    expect(await managerOf()).toBe('1');
+    const refused = await app.patch('/Users/2', [{ op: 'add', path, value: { value: '1' } }], own);
+    expect(refused).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    await app.patch('/Users/2', [{ op: 'add', path, value: { value: '2' } }], own);
+    expect(await managerOf()).toBe('2');
+    await app.call('PUT', '/Users/2', { userName: 'mine' }, own);
+    expect(await managerOf()).toBeUndefined();
+  });
+
+  // A department is an attribute of the person, whom the source owns; its name tells the source nothing.
+  test('puts its people into a department by name, whoever owns it, and still does not see it', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'foreign', [enterpriseUrn]: { department: 'HR' } });
+    const { body } = await app.createUser({ userName: 'mine', [enterpriseUrn]: { department: 'hr' } }, own);
+    expect(body.groups).toBeUndefined();
+    expect((await app.call('GET', '/Groups/1', undefined, own)).status).toBe(404);
+    const members = (await app.call('GET', '/Groups/1')).body.members.map(
+      (member: { value: string }) => member.value,
+    );
+    expect(members).toEqual(['1', '2']);
+  });
+
+  test('leaves members whom it does not see where they are', async () => {
+    await using app = await openTestApp({ dialect });
+    const own = { token: await app.addSource('Own', { scope: 'own' }) };
+    await app.createUser({ userName: 'foreign' });
+    await app.createUser({ userName: 'mine' }, own);
+    await app.createGroup({ displayName: 'Mine', members: [{ value: '2' }] }, own);
+    await app.patch('/Groups/1', [{ op: 'add', path: 'members', value: [{ value: '1' }] }]);
+    const members = async () =>
+      (await app.call('GET', '/Groups/1')).body.members?.map((member: { value: string }) => member.value);
+    await app.patch('/Groups/1', [{ op: 'remove', path: 'members[value eq "1"]' }], own);
+    expect(await members()).toEqual(['1', '2']);
+    await app.call('PUT', '/Groups/1', { displayName: 'Mine' }, own);
+    expect(await members()).toEqual(['1']);
+    await app.patch('/Groups/1', [{ op: 'remove', path: 'members' }], own);
+    expect(await members()).toEqual(['1']);
+    await app.patch('/Groups/1', [{ op: 'remove', path: 'members' }]);
+    expect(await members()).toBeUndefined();
+  });
 });
