@@ -1,4 +1,5 @@
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
@@ -13,37 +14,47 @@ export interface PendingReference {
   readonly reference_key: string;
 }
 
-export interface NewPendingReference {
+/** Who waits. */
+export interface Waiter {
   readonly sourceId: number;
   readonly kind: PendingReference['kind'];
   readonly resourceId: number;
-  readonly reference: string;
   readonly now: string;
 }
 
-/** Waits for each reference once; asking again for the same thing changes nothing. */
-export async function insertPending(tx: Tx, references: readonly NewPendingReference[]): Promise<void> {
-  for (const { sourceId, kind, resourceId, reference, now } of references) {
-    const same = await tx
+const selectSame = statement<{ kind: string; resource: number; references: string }, { reference: string }>(
+  (db, place) =>
+    db
       .selectFrom('pending_reference')
-      .select('id')
-      .where('kind', '=', kind)
-      .where('resource_id', '=', resourceId)
-      .where('reference', '=', reference)
-      .executeTakeFirst();
-    if (same !== undefined) continue;
-    await tx
-      .insertInto('pending_reference')
-      .values({
-        source_id: sourceId,
-        kind,
-        resource_id: resourceId,
-        reference,
-        reference_key: canonicalKey(reference),
-        created: now,
-      })
-      .execute();
-  }
+      .select('reference')
+      .where('kind', '=', place('kind') as PendingReference['kind'])
+      .where('resource_id', '=', place('resource'))
+      .where('reference', 'in', inTexts(db, place('references'))),
+);
+
+const insertRows = bulkInsert('pending_reference', [
+  'source_id',
+  'kind',
+  'resource_id',
+  'reference',
+  'reference_key',
+  'created',
+]);
+
+/** Waits for each reference once; asking again for the same thing changes nothing. */
+export async function insertPending(
+  tx: Tx,
+  { sourceId, kind, resourceId, now }: Waiter,
+  references: readonly string[],
+): Promise<void> {
+  const wanted = { kind, resource: resourceId, references: JSON.stringify(references) };
+  const held = new Set((await selectSame(tx, wanted)).map((row) => row.reference));
+  const missing = [...new Set(references)].filter((reference) => !held.has(reference));
+  const row = { source_id: sourceId, kind, resource_id: resourceId, created: now };
+  await insertRows(
+    tx,
+    missing.map((reference) => ({ ...row, reference, reference_key: canonicalKey(reference) })),
+  );
 }
 
 type Wanted = { source: number; keys: string };

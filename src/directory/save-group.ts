@@ -190,7 +190,10 @@ async function applyChange(
   { action, values }: MemberChange,
 ): Promise<Changed> {
   if (values.length > membersMax) {
-    throw new DomainError('tooMany', `More than ${membersMax} members in one operation; split the request.`);
+    throw new DomainError(
+      'payloadTooLarge',
+      `More than ${membersMax} members in one operation; split the request.`,
+    );
   }
   if (action === 'remove') {
     await forgetPending(tx, groupId, values);
@@ -245,11 +248,8 @@ async function requireMembers(
   const unknown = values.filter((value) => !known.has(value));
   if (unknown.length === 0) return visible.map((user) => user.id);
   if (context.unknownReferences === 'reject' || context.sourceId === null) throw unknownMember(unknown);
-  const { sourceId, now } = { sourceId: context.sourceId, now: context.now };
-  await insertPending(
-    tx,
-    unknown.map((reference) => ({ sourceId, kind: 'member', resourceId: groupId, reference, now })),
-  );
+  const { sourceId, now } = context;
+  await insertPending(tx, { sourceId, kind: 'member', resourceId: groupId, now }, unknown);
   return visible.map((user) => user.id);
 }
 

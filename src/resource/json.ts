@@ -4,6 +4,7 @@
 
 import { DomainError } from '../errors.ts';
 import { findJsonFault, type JsonFault } from './json-fault.ts';
+import { memberValuesMax } from './normalise-value.ts';
 import { isArray, isDangerousKey, isObject, type ScimValue } from './value.ts';
 
 export interface JsonBounds {
@@ -20,7 +21,8 @@ export const scimJsonBounds: JsonBounds = {
   depthMax: 32,
   objectKeysMax: 1000,
   stringCharactersMax: 64 * 1024,
-  valuesMax: 20_000,
+  // What may be in a resource is counted by what it is for; this only bounds the reading.
+  valuesMax: memberValuesMax,
 };
 
 /**

@@ -8,6 +8,8 @@ import { hasNoKeys, isArray, isDangerousKey, isObject, type ScimObject, type Sci
 export const textCharactersMax = 64 * 1024;
 export const objectKeysMax = 1000;
 export const bodyValuesMax = 20_000;
+/** Members become rows and never a document: of them there may be a hundred thousand, each said in four values. */
+export const memberValuesMax = 400_000;
 /** Comparisons of list elements by one PATCH: a thousand filters over long lists would hold up everybody else. */
 export const patchComparisonsMax = 500_000;
 const ignoredMax = 100;
@@ -23,6 +25,7 @@ export interface IgnoredAttribute {
 export class NormaliseTally {
   readonly ignored: IgnoredAttribute[] = [];
   private values = 0;
+  private memberValues = 0;
   private comparisons = 0;
 
   ignore(attribute: string, reason: IgnoredAttribute['reason']): void {
@@ -37,9 +40,10 @@ export class NormaliseTally {
     this.ignore(prefix + name, 'unknown');
   }
 
-  countValue(): void {
-    this.values += 1;
-    if (this.values > bodyValuesMax) {
+  countValue({ parent }: AttributeDefinition): void {
+    if (parent?.path === 'members') this.memberValues += 1;
+    else this.values += 1;
+    if (this.values > bodyValuesMax || this.memberValues > memberValuesMax) {
       throw new DomainError('payloadTooLarge', `The body has more than ${bodyValuesMax} values; split it.`);
     }
   }
@@ -78,7 +82,7 @@ export function normaliseSingle(
 ): ScimValue | undefined {
   if (value === null || value === '') return undefined;
   if (definition.type === 'complex') return normaliseComplex(definition, value, tally);
-  tally.countValue();
+  tally.countValue(definition);
   return normaliseSimple(definition, value);
 }
 

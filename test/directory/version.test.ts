@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { sql } from 'kysely';
 import { enterpriseUrn, openTestApp, platformGroupUrn, type TestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
+import { insertPeople } from '../support/people.ts';
 
 const manager = `${enterpriseUrn}:manager`;
 const department = `${enterpriseUrn}:department`;
@@ -196,39 +198,14 @@ describe.each(dialects())('versions on %s', (dialect) => {
   test('of 6,000 members move with the name of their group', async () => {
     await using app = await openTestApp({ dialect });
     await app.createGroup({ displayName: 'All' });
-    const rows = Array.from({ length: 6_000 }, (_, index) => ({ id: index + 1 }));
-    await app.database.write(async (tx) => {
-      for (let start = 0; start < rows.length; start += 500) {
-        const some = rows.slice(start, start + 500);
-        await tx
-          .insertInto('user')
-          .values(
-            some.map(({ id }) => ({
-              id,
-              state: 'active' as const,
-              owner_source_id: null,
-              user_name: `u${id}`,
-              user_name_key: `u${id}`,
-              display_name: `u${id}`,
-              document: '{}',
-              do_not_synchronise: 0 as const,
-              version: 1,
-              created: '2030-01-01T00:00:00.000Z',
-              modified: '2030-01-01T00:00:00.000Z',
-              display_name_key: null,
-              family_name_key: null,
-              employee_number_key: null,
-              manager_id: null,
-              password_hash: null,
-            })),
-          )
-          .execute();
-        await tx
-          .insertInto('membership')
-          .values(some.map(({ id }) => ({ group_id: 1, user_id: id, primary_type: null })))
-          .execute();
-      }
-    });
+    await insertPeople(app.database, 6_000);
+    await app.database.write((tx) =>
+      tx
+        .insertInto('membership')
+        .columns(['group_id', 'user_id'])
+        .expression(tx.selectFrom('user').select([sql<number>`1`.as('group_id'), 'id as user_id']))
+        .execute(),
+    );
     expect((await app.patch('/Groups/1', [{ op: 'replace', path: 'displayName', value: 'X' }])).status).toBe(
       204,
     );
