@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Json, openTestApp } from '../support/app.ts';
+import { enterpriseUrn, type Json, openTestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 import { bulk, managedBy, managerOf, membersOf, newGroup, newUser, statuses } from './bulk-support.ts';
 
@@ -41,5 +41,20 @@ describe.each(dialects())('Bulk requests at once on %s', (dialect) => {
     expect((await membersOf(app, 1)).toSorted()).toEqual(names.toSorted());
     expect(await managerOf(app, 'u0')).toBe('u1');
     expect(await managerOf(app, 'u29')).toBe('u27');
+  });
+
+  test('make a department that all of them name once', async () => {
+    await using app = await openTestApp({ dialect });
+    const people = (prefix: string) =>
+      names.map((name, index) =>
+        newUser(prefix + name, {
+          [enterpriseUrn]: { department: `Department ${index % 3}`, organization: 'Acme' },
+        }),
+      );
+    const answers = await Promise.all(['a', 'b', 'c'].map((prefix) => bulk(app, people(prefix))));
+    for (const answer of answers) expect(new Set(statuses(answer))).toEqual(new Set(['201']));
+    const { body } = await app.call('GET', '/Groups');
+    const units = body.Resources.map((group: Json) => group.displayName).toSorted();
+    expect(units).toEqual(['Acme', 'Department 0', 'Department 1', 'Department 2']);
   });
 });
