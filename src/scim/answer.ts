@@ -13,8 +13,12 @@ export function mediaTypeFor(request: Request): string {
   return mediaTypeOf(request.headers.get('accept'));
 }
 
+/** A weight of nothing says "not this" (RFC 9110 §12.4.2). */
+const refusedForm = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
+
 export function mediaTypeOf(accept: string | null): string {
-  const wanted = accept?.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase()) ?? [];
+  const accepted = accept?.split(',').filter((part) => !refusedForm.test(part)) ?? [];
+  const wanted = accepted.map((part) => part.split(';')[0]?.trim().toLowerCase());
   const isPlainJson = wanted.length > 0 && wanted.every((type) => type === 'application/json');
   return isPlainJson ? 'application/json' : 'application/scim+json';
 }

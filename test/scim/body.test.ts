@@ -117,6 +117,8 @@ describe('the answer to a SCIM request', () => {
     ['application/json', 'application/json'],
     ['application/json, application/scim+json', 'application/scim+json'],
     ['application/json; q=0.9', 'application/json'],
+    ['application/json;q=0', 'application/scim+json'],
+    ['application/json, application/scim+json;q=0.0', 'application/json'],
     ['text/html', 'application/scim+json'],
   ])('to a client that accepts %s is %s, errors too', async (accept, type) => {
     await using app = await openTestApp();
