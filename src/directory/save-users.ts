@@ -6,6 +6,7 @@ import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
+import { fitsPattern } from './field-pattern.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
@@ -227,7 +228,7 @@ function checkUser(context: DirectoryContext, { userName, document }: UserParts)
   const fields = isObject(document[additionalFieldsUrn]) ? document[additionalFieldsUrn] : {};
   for (const [id, pattern] of context.configuration.fieldPatterns) {
     const value = fields[id];
-    if (value === undefined || pattern.test(String(value))) continue;
+    if (value === undefined || fitsPattern(pattern, id, String(value))) continue;
     const attribute = `${additionalFieldsUrn}:${id}`;
     throw new DomainError(
       'invalidValue',

@@ -1,6 +1,6 @@
+import { fitsPattern } from '../directory/field-pattern.ts';
 import type { UnitType } from '../directory/organisation.ts';
 import { DomainError } from '../errors.ts';
-import type { Re2Pattern } from '../pattern/re2.ts';
 import { normaliseResource } from '../resource/normalise.ts';
 import {
   type AttributeDefinition,
@@ -230,25 +230,11 @@ function fieldReader({ type }: AttributeDefinition): Read {
 
 function checkPattern(field: Leaf, { name }: AttributeDefinition, { fieldPatterns }: Configuration): void {
   const pattern = fieldPatterns.get(name);
-  if (pattern === undefined || field.value === '' || isMatch(pattern, name, field.value)) return;
+  if (pattern === undefined || field.value === '' || fitsPattern(pattern, name, field.value)) return;
   throw new DomainError(
     'invalidValue',
     `The value of the additional field "${name}" does not fit its pattern.`,
   );
-}
-
-/** What is too much for the pattern's engine is the record's fault, and costs no other record anything. */
-function isMatch(pattern: Re2Pattern, name: string, value: string): boolean {
-  try {
-    return pattern.test(value);
-  } catch (cause) {
-    if (!(cause instanceof DomainError) || cause.kind !== 'limitExceeded') throw cause;
-    throw new DomainError(
-      'invalidValue',
-      `The value of the additional field "${name}" cannot be compared with its pattern; shorten it, or give the field a simpler pattern.`,
-      { cause },
-    );
-  }
 }
 
 function defaultsFor(draft: ChangeDraft, { options, defaultUnits }: RecordRules): ScimObject {

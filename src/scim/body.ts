@@ -16,6 +16,7 @@ export async function readScimBody(
   const { scimBodyBytesMax } = call.context.configuration.settings;
   const bytesMax = bounds === scimJsonBounds ? scimBodyBytesMax : bounds.documentBytesMax;
   const bytes = await readBody(request, bytesMax);
+  call.trace.unread = bytes;
   const body = readJson(bytes, { ...bounds, documentBytesMax: bytesMax });
   call.trace.body = body;
   return body;

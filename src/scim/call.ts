@@ -49,6 +49,8 @@ export interface Trace {
   /** The body as it came, and what the repairs made of it or of its parts; masked before they are written. */
   body: unknown;
   readonly decoded: unknown[];
+  /** The bytes of the body: all there is to show of one that is no JSON. */
+  unread: Uint8Array | undefined;
   /** Why the call was refused, as the client was told. */
   refusal: string | undefined;
   bulk: BulkSummary | undefined;
@@ -84,6 +86,7 @@ export function newTrace(): Trace {
     touched: [],
     body: undefined,
     decoded: [],
+    unread: undefined,
     refusal: undefined,
     bulk: undefined,
     brake: undefined,

@@ -23,13 +23,23 @@ export function maskedQuery(query: string, charactersMax: number): string {
   return namesSecret(shown) || namesSecret(decoded(shown)) ? masked : cut(maskSecrets(shown), charactersMax);
 }
 
+/** A body that is no JSON, as text; masked as a whole when it names a secret, however that is escaped. */
+export function maskedBytes(bytes: Uint8Array, charactersMax: number): string {
+  const text = new TextDecoder().decode(bytes);
+  const plain = text
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/[^\x20-\x7e]/g, '');
+  return /password/i.test(plain) ? masked : cut(maskSecrets(text), charactersMax);
+}
+
 /** The sentence of a refusal. What it quotes of a request that names a secret may be the secret. */
 export function maskedRefusal(
   detail: string,
   request: { readonly query: string | null; readonly body: unknown },
 ): string {
   const mayQuote = request.query === masked || /password/i.test(JSON.stringify(request.body ?? null));
-  const shown = mayQuote ? detail.replaceAll(/"(?!password")[^"]*"?/gi, `"${masked}"`) : detail;
+  // From the first quotation mark to the last: what is quoted may have quotation marks of its own.
+  const shown = mayQuote ? detail.replace(/"(?!password"[^"]*$)[\s\S]*"/i, `"${masked}"`) : detail;
   return cut(maskSecrets(shown), refusalCharactersMax);
 }
 

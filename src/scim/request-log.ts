@@ -7,7 +7,15 @@ import { isObject } from '../resource/value.ts';
 import type { ScimSource } from '../sources/source-store.ts';
 import type { SourceActivity } from './activity.ts';
 import { type BulkSummary, type Repair, scimBase, type Trace, traceOf } from './call.ts';
-import { masked, maskedJson, maskedQuery, maskedRefusal, maskedText, namesSecret } from './mask.ts';
+import {
+  masked,
+  maskedBytes,
+  maskedJson,
+  maskedQuery,
+  maskedRefusal,
+  maskedText,
+  namesSecret,
+} from './mask.ts';
 
 const bodyCharactersMax = 64 * 1_024;
 const repairCharactersMax = 200;
@@ -54,11 +62,7 @@ export class CallLog {
       requestId,
       touched: trace.touched.length > 0 ? trace.touched.slice(0, touchedMax) : touchedBy(path),
       name: nameIn(request.method, trace.body),
-      refusal:
-        trace.refusal === undefined ? null : maskedRefusal(trace.refusal, { ...address, body: trace.body }),
-      repairs: trace.repairs.length === 0 ? none : trace.repairs.slice(0, entriesMax).map(toLogged),
-      ignored: trace.ignored.length === 0 ? none : trace.ignored.slice(0, entriesMax).map(toShownIgnored),
-      bulk: trace.bulk === undefined ? null : toShownBulk(trace.bulk, trace.body),
+      ...findingsOf(trace, address),
       ...bodiesOf(source, trace),
       isAtGate: false,
     };
@@ -136,6 +140,19 @@ const brakeMessages = {
 
 const none = [] as const;
 
+/** What the surface had to say of the request; every text that may be the client's is masked. */
+function findingsOf(
+  { repairs, ignored, refusal, bulk, body }: Trace,
+  { query }: { readonly query: string | null },
+): Pick<RequestRecord, 'refusal' | 'repairs' | 'ignored' | 'bulk'> {
+  return {
+    refusal: refusal === undefined ? null : maskedRefusal(refusal, { query, body }),
+    repairs: repairs.length === 0 ? none : repairs.slice(0, entriesMax).map(toLogged),
+    ignored: ignored.length === 0 ? none : ignored.slice(0, entriesMax).map(toShownIgnored),
+    bulk: bulk === undefined ? null : toShownBulk(bulk, body),
+  };
+}
+
 function rounded(durationMs: number): number {
   return Math.round(durationMs * 100) / 100;
 }
@@ -205,9 +222,12 @@ function withoutValues({ from: _from, to: _to, attribute: what, ...others }: Log
 
 function bodiesOf(source: ScimSource | undefined, trace: Trace): Pick<RequestRecord, 'body' | 'decoded'> {
   if (source?.settings.logBodies !== true) return { body: null, decoded: null };
-  const { decoded } = trace;
+  const { body, unread, decoded } = trace;
   return {
-    body: maskedJson(trace.body, bodyCharactersMax) ?? null,
+    body:
+      body === undefined && unread !== undefined
+        ? maskedBytes(unread, bodyCharactersMax)
+        : (maskedJson(body, bodyCharactersMax) ?? null),
     decoded: maskedJson(decoded.length > 1 ? decoded : decoded[0], bodyCharactersMax) ?? null,
   };
 }

@@ -81,6 +81,22 @@ describe('the request log', () => {
     expect(JSON.parse(patch?.decoded ?? '')).toEqual([{ op: 'replace', path: 'active', value: true }]);
   });
 
+  test('has a body that is no JSON as it came, unless it names a secret', async () => {
+    await using app = await openTestApp({ settings: { logBodies: 'true' } });
+    await app.call('POST', '/Users', '{"userName":"ann",}');
+    await app.call('POST', '/Users', '{"userName":"ann","p\\u0061ssword":"Sup3r-Secret",}');
+    await app.call(
+      'POST',
+      '/Users',
+      Buffer.from('{"password":"Sup3r-Secret"}', 'utf16le').toString('latin1'),
+    );
+    expect(app.requests().map(({ status, body }) => [status, body])).toEqual([
+      [400, '{"userName":"ann",}'],
+      [400, '********'],
+      [400, '********'],
+    ]);
+  });
+
   test('cuts a body that is too long', async () => {
     await using app = await openTestApp({ settings: { logBodies: 'true' } });
     const long = Array.from({ length: 5 }, () => 'x'.repeat(20_000));
@@ -179,6 +195,8 @@ const places: readonly (readonly [string, string, unknown])[] = [
   ['POST', '/Users', { schemas: [userUrn], userName: 'j', name: { password: canary } }],
   ['POST', '/Users', { userName: '', password: canary }],
   ['POST', '/Users', [{ password: canary }]],
+  ['POST', '/Users', `{'pass\\u0077ord': '${canary}'}`],
+  ['POST', '/Users', `password=${canary}`],
   ['POST', '/Users', `{"password":"${canary}",}`],
   ['POST', '/Users', `{"password":"${canary}","password":"${canary}"}`],
   [
