@@ -8,7 +8,7 @@ const documentCharactersMax = 1024 * 1024;
 /** A document as it is stored, with what filters need to know of it. Throws `invalidValue` for one that is too large. */
 export function documentColumns(document: ScimObject, shownName: string) {
   const json = bounded(JSON.stringify(document));
-  const folded = foldDocument(document, json, shownName);
+  const folded = foldDocument(document, shownName);
   // Folding can make one character eighteen.
   return { document: json, folded: folded === undefined ? null : bounded(JSON.stringify(folded)) } as const;
 }

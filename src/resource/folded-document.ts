@@ -7,17 +7,16 @@ export const instantMark = '@';
 /** The member that holds the key of the name by which the resource is shown. */
 export const shownNameMember = '@';
 
-/** What may need folding: beyond ASCII, a blank at an end of a text, or what begins like a dateTime. */
-const notPlain = /[\u0080-\uffff]|"(?: |\\[tnrfu]|\d{4}-\d\d-\d\dT)|(?: |\\[tnrf]|\\u00[\da-f]{2})"/;
+const beyondAscii = /[\u0080-\uffff]/;
 
 /**
  * What filters need to know of a document that SQL cannot work out of its text: for each text whose `canonicalKey` is
  * not merely its ASCII lower case, that key, in the same place; beside each dateTime, under its name and `@`, the
  * milliseconds since 1970. In lists, null stands for elements that need nothing. Undefined when there is nothing to say,
- * which one look at `json`, the document's text, finds out for most people.
+ * as with most people.
  */
-export function foldDocument(document: ScimObject, json: string, shownName: string): ScimObject | undefined {
-  const parts = notPlain.test(json) ? foldObject(document) : undefined;
+export function foldDocument(document: ScimObject, shownName: string): ScimObject | undefined {
+  const parts = foldObject(document);
   const shown = foldText(shownName);
   return shown === undefined ? parts : { ...parts, [shownNameMember]: shown };
 }
@@ -29,26 +28,27 @@ function fold(value: ScimValue): ScimValue | undefined {
 }
 
 function foldText(text: string): string | undefined {
+  if (!beyondAscii.test(text) && text.trim() === text) return undefined;
   const key = canonicalKey(text);
   return key === asciiLowerCase(text) ? undefined : key;
 }
 
 function foldList(list: readonly ScimValue[]): readonly ScimValue[] | undefined {
   const parts = list.map(fold);
-  return parts.some((part) => part !== undefined) ? parts.map((part) => part ?? null) : undefined;
+  if (parts.every((part) => part === undefined)) return undefined;
+  return parts.map((part) => part ?? null);
 }
 
 function foldObject(object: ScimObject): ScimObject | undefined {
-  const parts: Record<string, ScimValue> = {};
-  let hasParts = false;
-  for (const [name, value] of Object.entries(object)) {
+  let parts: Record<string, ScimValue> | undefined;
+  for (const name of Object.keys(object)) {
+    const value = object[name] ?? null;
     const part = fold(value);
-    const instant = typeof value === 'string' ? parseDateTime(value) : undefined;
-    if (part !== undefined) parts[name] = part;
-    if (instant !== undefined) parts[name + instantMark] = instant;
-    hasParts ||= part !== undefined || instant !== undefined;
+    if (part !== undefined) parts = { ...parts, [name]: part };
+    const instant = typeof value === 'string' && value[4] === '-' ? parseDateTime(value) : undefined;
+    if (instant !== undefined) parts = { ...parts, [name + instantMark]: instant };
   }
-  return hasParts ? parts : undefined;
+  return parts;
 }
 
 /** As `lower` of SQLite, and of PostgreSQL under the collation "C". */

@@ -24,10 +24,13 @@ describe.each(dialects())('filters on %s', (dialect) => {
       userName: 'ann',
       [enterpriseUrn]: { department: 'HR', organization: 'Acme', manager: { value: '1' } },
     });
+    await app.createUser({ userName: 'bob' });
+    await app.createGroup({ displayName: 'Skiers', members: [{ value: '3' }] });
     await app.configurations.createPersona('People of HR', 'any', [1, 2]);
+    await app.configurations.createPersona('Sport', 'all', [3]);
     const cases: [filter: string, ids: string[]][] = [
       [`${enterpriseUrn}:department eq "hr"`, ['2']],
-      [`${enterpriseUrn}:department ne "hr"`, ['1']],
+      [`${enterpriseUrn}:department ne "hr"`, ['1', '3']],
       [`${platform}:company sw "ac"`, ['2']],
       [`${enterpriseUrn}:organization pr`, ['2']],
       [`${enterpriseUrn}:manager.displayName eq "ÉVA boss"`, ['2']],
@@ -41,10 +44,11 @@ describe.each(dialects())('filters on %s', (dialect) => {
       [`${platform}:personas.display co "OF hr"`, ['2']],
       [`${platform}:personas[display sw "people" and memberships[type eq "department"]]`, ['2']],
       [`${platform}:personas[memberships.display eq "Nowhere"]`, []],
-      [`schemas eq "${platform}"`, ['2']],
-      [`not (schemas eq "${enterpriseUrn}")`, ['1']],
+      [`schemas eq "${platform}"`, ['2', '3']],
+      [`not (schemas eq "${enterpriseUrn}")`, ['1', '3']],
       [`meta.location eq "${app.baseUrl}/Users/2"`, ['2']],
       ['meta.version eq "W/\\"1\\"" and meta.resourceType eq "User"', ['1', '2']],
+      [`${platform}:personas[value eq "2" and memberships.display eq "skiers"]`, ['3']],
       ['meta.resourceType eq "user"', []],
     ];
     for (const [filter, found] of cases) {

@@ -5,9 +5,7 @@ import { parseDateTime } from '../../src/resource/date-time.ts';
 import { foldDocument } from '../../src/resource/folded-document.ts';
 import type { ScimObject } from '../../src/resource/value.ts';
 
-function fold(document: ScimObject, shownName = 'ann') {
-  return foldDocument(document, JSON.stringify(document), shownName);
-}
+const fold = (document: ScimObject, shownName = 'ann') => foldDocument(document, shownName);
 
 describe('foldDocument', () => {
   test('says nothing of what lower case alone folds', () => {
