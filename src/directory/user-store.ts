@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Insertable, type SqlBool, sql } from 'kysely';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
@@ -18,6 +18,7 @@ import {
   type User,
   type UserState,
 } from './user.ts';
+import { readUsers, type StoredUser } from './user-read-store.ts';
 
 /**
  * Fixed text, not a parameter: SQLite cannot use a partial index for a value it does not know, and prepares a statement
@@ -25,132 +26,31 @@ import {
  */
 export const isLive = sql<SqlBool>`"user".state <> 'archived'`;
 
-const shownColumns = [
-  'id',
-  'state',
-  'owner_source_id',
-  'user_name',
-  'document',
-  'manager_id',
-  'do_not_synchronise',
-  'version',
-  'created',
-  'modified',
-] as const;
-
-type UserRow = Pick<Selectable<UserTable>, (typeof shownColumns)[number]> & {
-  external_id: string | null;
-  /** Null when there is no manager, or one who was archived. */
-  manager_display_name: string | null;
-};
-
-type ByIds = { ids: string; source: number | null };
-
-const selectByIds = statement<ByIds, UserRow>((db, place) =>
-  db
-    .selectFrom('user')
-    .select(shownColumns)
-    .select((user) => [
-      user
-        .selectFrom('source_link as link')
-        .select('link.external_id')
-        .where('link.source_id', '=', place('source') as number)
-        .where(sql<SqlBool>`link.resource_type = 'User'`)
-        .whereRef('link.resource_id', '=', 'user.id')
-        .as('external_id'),
-      user
-        .selectFrom('user as manager')
-        .select('manager.display_name')
-        .whereRef('manager.id', '=', 'user.manager_id')
-        .where(sql<SqlBool>`manager.state <> 'archived'`)
-        .as('manager_display_name'),
-    ])
-    .where('user.id', 'in', inNumbers(db, place('ids')))
-    .orderBy('user.id'),
-);
-
-interface GroupRow {
-  readonly user_id: number;
-  readonly id: number;
-  readonly group_type: string;
-  readonly display_name: string;
-  readonly primary_type: string | null;
-  readonly owner_source_id: number | null;
-}
-
-const selectGroupsOf = statement<{ ids: string }, GroupRow>((db, place) =>
-  db
-    .selectFrom('membership')
-    .innerJoin('group_', 'group_.id', 'membership.group_id')
-    .select([
-      'membership.user_id',
-      'membership.primary_type',
-      'group_.id',
-      'group_.group_type',
-      'group_.display_name',
-      'group_.owner_source_id',
-    ])
-    .where('membership.user_id', 'in', inNumbers(db, place('ids')))
-    .orderBy('group_.id'),
-);
-
 /** The users with these ids, in the order of their ids, archived ones too. `sourceId` says whose externalId they show. */
 export async function selectUsers(
   db: Reader,
   ids: readonly number[],
   sourceId: number | null,
 ): Promise<User[]> {
-  if (ids.length === 0) return [];
-  const list = JSON.stringify(ids);
-  const rows = await selectByIds(db, { ids: list, source: sourceId });
-  const groups = new Map<number, GroupOfUser[]>();
-  for (const row of await selectGroupsOf(db, { ids: list })) {
-    const mine = groups.get(row.user_id) ?? [];
-    mine.push(toGroupOfUser(row));
-    groups.set(row.user_id, mine);
-  }
-  return rows.map((row) => toUser(row, groups.get(row.id) ?? []));
+  return (await readUsers(db, ids, sourceId)).map(toUser);
 }
 
-function toGroupOfUser(row: GroupRow): GroupOfUser {
-  return {
-    id: row.id,
-    groupType: row.group_type,
-    displayName: row.display_name,
-    isPrimary: row.primary_type !== null,
-    ownerSourceId: row.owner_source_id,
-  };
-}
-
-function toUser(row: UserRow, groups: readonly GroupOfUser[]): User {
+export function toUser(stored: StoredUser): User {
+  const { id, state, ownerSourceId, doNotSynchronise, version, created, modified, groups, manager } = stored;
   const units = primaryUnits(groups);
-  const { manager_id: managerId, manager_display_name: managerName } = row;
-  const manager =
-    managerId === null || managerName === null ? undefined : { id: managerId, displayName: managerName };
   const resource = toResource({
-    userName: row.user_name,
-    active: row.state === 'active',
-    externalId: row.external_id,
-    document: JSON.parse(row.document) as ScimObject,
+    userName: stored.userName,
+    active: state === 'active',
+    externalId: stored.externalId,
+    document: JSON.parse(stored.document) as ScimObject,
     units,
     manager,
   });
-  return {
-    id: row.id,
-    state: row.state,
-    ownerSourceId: row.owner_source_id,
-    doNotSynchronise: row.do_not_synchronise === 1,
-    version: row.version,
-    created: row.created,
-    modified: row.modified,
-    resource,
-    groups,
-    units,
-    manager,
-  };
+  const columns = { id, state, ownerSourceId, doNotSynchronise, version, created, modified };
+  return { ...columns, resource, groups, units, manager };
 }
 
-function primaryUnits(groups: readonly GroupOfUser[]): Units {
+export function primaryUnits(groups: readonly GroupOfUser[]): Units {
   const units: { [T in UnitType]: string | undefined } = { ...noUnits };
   for (const type of unitTypes) {
     units[type] = groups.find((group) => group.isPrimary && group.groupType === type)?.displayName;

@@ -1,0 +1,169 @@
+import { type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Reader } from '../storage/database.ts';
+import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
+import type { Tables, UserTable } from '../storage/schema.ts';
+import { statement } from '../storage/statement.ts';
+import type { GroupOfUser, ManagerOfUser, UserState } from './user.ts';
+
+/** A user as the tables have it: the document is not parsed, because most answers show it as it is. */
+export interface StoredUser {
+  readonly id: number;
+  readonly state: UserState;
+  readonly ownerSourceId: number | null;
+  readonly userName: string;
+  /** What the source that asks calls the user. */
+  readonly externalId: string | null;
+  /** JSON text of the attributes that are not columns, memberships or links. */
+  readonly document: string;
+  /** Undefined when there is none, or one who was archived. */
+  readonly manager: ManagerOfUser | undefined;
+  /** In the order of their ids. */
+  readonly groups: readonly GroupOfUser[];
+  readonly doNotSynchronise: boolean;
+  readonly version: number;
+  readonly created: string;
+  readonly modified: string;
+}
+
+const columns = [
+  'id',
+  'state',
+  'owner_source_id',
+  'user_name',
+  'document',
+  'manager_id',
+  'do_not_synchronise',
+  'version',
+  'created',
+  'modified',
+] as const;
+
+type UserRow = Pick<Selectable<UserTable>, (typeof columns)[number]> & {
+  readonly external_id: string | null;
+  readonly manager_display_name: string | null;
+  /** JSON text; null on PostgreSQL when there is none. */
+  readonly groups: string | null;
+};
+
+/** One statement for all that an answer shows, so that it is of one moment. */
+function users(db: Kysely<Tables>, source: number | null) {
+  return db
+    .selectFrom('user')
+    .select(columns)
+    .select((user) => [
+      user
+        .selectFrom('source_link as link')
+        .select('link.external_id')
+        .where('link.source_id', '=', source as number)
+        .where(sql<SqlBool>`link.resource_type = 'User'`)
+        .whereRef('link.resource_id', '=', 'user.id')
+        .as('external_id'),
+      user
+        .selectFrom('user as manager')
+        .select('manager.display_name')
+        .whereRef('manager.id', '=', 'user.manager_id')
+        .where(sql<SqlBool>`manager.state <> 'archived'`)
+        .as('manager_display_name'),
+      groupsOf(db, user).as('groups'),
+    ]);
+}
+
+function groupsOf(db: Kysely<Tables>, user: ExpressionBuilder<Tables, 'user'>) {
+  const facts = sql`"group_".id, "group_".group_type, "group_".display_name, membership.primary_type, "group_".owner_source_id`;
+  const list = isPostgres(db)
+    ? sql<string | null>`json_agg(json_build_array(${facts}) order by "group_".id)::text`
+    : sql<string | null>`json_group_array(json_array(${facts}))`;
+  return user
+    .selectFrom('membership')
+    .innerJoin('group_', 'group_.id', 'membership.group_id')
+    .select(list.as('list'))
+    .whereRef('membership.user_id', '=', 'user.id');
+}
+
+type Source = { source: number | null };
+
+const selectOne = statement<Source & { id: number }, UserRow>((db, place) =>
+  users(db, place('source')).where('user.id', '=', place('id')),
+);
+
+const selectMany = statement<Source & { ids: string }, UserRow>((db, place) =>
+  users(db, place('source'))
+    .where('user.id', 'in', inNumbers(db, place('ids')))
+    .orderBy('user.id'),
+);
+
+/** The users with these ids, in the order of their ids, archived ones too. `source` says whose externalId they show. */
+export async function readUsers(
+  db: Reader,
+  ids: readonly number[],
+  source: number | null,
+): Promise<StoredUser[]> {
+  const [id] = ids;
+  if (id === undefined) return [];
+  const rows =
+    ids.length === 1
+      ? await selectOne(db, { id, source })
+      : await selectMany(db, { ids: JSON.stringify(ids), source });
+  return rows.map(toStoredUser);
+}
+
+function toStoredUser(row: UserRow): StoredUser {
+  const { manager_id: managerId, manager_display_name: managerName, groups } = row;
+  return {
+    id: row.id,
+    state: row.state,
+    ownerSourceId: row.owner_source_id,
+    userName: row.user_name,
+    externalId: row.external_id,
+    document: row.document,
+    manager:
+      managerId === null || managerName === null ? undefined : { id: managerId, displayName: managerName },
+    groups: groups === null || groups === '[]' ? [] : toGroups(groups),
+    doNotSynchronise: row.do_not_synchronise === 1,
+    version: row.version,
+    created: row.created,
+    modified: row.modified,
+  };
+}
+
+type GroupFacts = [id: number, type: string, name: string, primaryType: string | null, owner: number | null];
+
+function toGroups(list: string): GroupOfUser[] {
+  return (JSON.parse(list) as GroupFacts[])
+    .map(([id, groupType, displayName, primaryType, ownerSourceId]) => ({
+      id,
+      groupType,
+      displayName,
+      isPrimary: primaryType !== null,
+      ownerSourceId,
+    }))
+    .toSorted((one, other) => one.id - other.id);
+}
+
+export interface LiveVersion {
+  readonly id: number;
+  readonly version: number;
+}
+
+const selectVersion = statement<{ id: number }, LiveVersion>((db, place) =>
+  db
+    .selectFrom('user')
+    .select(['id', 'version'])
+    .where('id', '=', place('id'))
+    .where(sql<SqlBool>`state <> 'archived'`),
+);
+
+const selectVersions = statement<{ ids: string }, LiveVersion>((db, place) =>
+  db
+    .selectFrom('user')
+    .select(['id', 'version'])
+    .where('id', 'in', inNumbers(db, place('ids')))
+    .where(sql<SqlBool>`state <> 'archived'`),
+);
+
+/** Those of `ids` that are live users, and at which version, in no particular order. */
+export async function readVersions(db: Reader, ids: readonly number[]): Promise<readonly LiveVersion[]> {
+  const [id] = ids;
+  if (id === undefined) return [];
+  return ids.length === 1 ? selectVersion(db, { id }) : selectVersions(db, { ids: JSON.stringify(ids) });
+}
