@@ -61,7 +61,11 @@ function mapManager(
 }
 
 /** A person is in a persona by any or by all of its groups; the groups by which it is are its memberships. */
-function personasOf({ groups }: User, personas: readonly Persona[], link: Link): ScimValue[] {
+export function personasOf(
+  { groups }: Pick<User, 'groups'>,
+  personas: readonly Persona[],
+  link: Link,
+): ScimValue[] {
   return personas.flatMap(({ id, name, rule, groupIds }) => {
     const memberships = groups.filter((group) => groupIds.includes(group.id));
     const isIn = rule === 'all' ? memberships.length === groupIds.length : memberships.length > 0;

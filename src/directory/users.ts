@@ -17,6 +17,7 @@ import { leaveAllGroups } from './membership-store.ts';
 import { patchResource, removesManager } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList, queryRows } from './query.ts';
+import type { Link } from './resource-view.ts';
 import { saveUser, type UserChange } from './save-users.ts';
 import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
@@ -25,6 +26,8 @@ import { writeCreate, writeUnique } from './uniqueness.ts';
 import { toParts, type User } from './user.ts';
 import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
+import { viewText } from './user-text.ts';
+import { type ResourceText, UserTexts } from './user-texts.ts';
 import { requireVersion } from './version.ts';
 
 /** What a create does when the resource is there already. */
@@ -44,6 +47,7 @@ class MatchGone extends Error {}
 export class Users {
   readonly #database: Database;
   readonly #hasher: PasswordHasher;
+  readonly #texts = new UserTexts();
 
   constructor(database: Database, hasher: PasswordHasher) {
     this.#database = database;
@@ -66,6 +70,20 @@ export class Users {
   /** Those of `ids` that are there, in the order of ids. */
   load(context: DirectoryContext, ids: readonly number[]): Promise<User[]> {
     return userListingFor(context).select(this.#database.read, ids, context.sourceId);
+  }
+
+  /** The user as an answer shows it. */
+  async getText(context: DirectoryContext, link: Link, id: number): Promise<ResourceText> {
+    if (context.scope === 'own') return textOf(await this.get(context, id), context, link);
+    const [found] = await this.#texts.read(this.#database.read, context, link, [id]);
+    if (found === undefined) throw notFound(id);
+    return found;
+  }
+
+  /** Those of `ids` that are there, as answers show them, in no particular order. */
+  async loadTexts(context: DirectoryContext, link: Link, ids: readonly number[]): Promise<ResourceText[]> {
+    if (context.scope === 'all') return this.#texts.read(this.#database.read, context, link, ids);
+    return (await this.load(context, ids)).map((user) => textOf(user, context, link));
   }
 
   /** Creates the user, or finds the one it would duplicate and does with it what `onMatch` says. */
@@ -272,6 +290,10 @@ function keptManager(before: User, seen: User, next: ScimObject): Partial<UserCh
   if (before.manager === undefined || seen.manager !== undefined) return {};
   if (toParts(next).managerValue !== undefined) return { hidesManager: true };
   return { managerId: before.manager.id };
+}
+
+function textOf(user: User, { configuration }: DirectoryContext, link: Link): ResourceText {
+  return { id: user.id, version: user.version, text: viewText(user, configuration, link) };
 }
 
 function notFound(id: number): DomainError {

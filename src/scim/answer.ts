@@ -6,6 +6,7 @@ import type { ScimObject } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import type { ListParameters } from './list-parameters.ts';
 
+const scimJson = 'application/scim+json';
 const listResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
 /** RFC 7644 §3.1 answers in scim+json; application/json goes to a client that accepts nothing else. */
@@ -17,14 +18,19 @@ export function mediaTypeFor(request: Request): string {
 const refusedForm = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
 export function mediaTypeOf(accept: string | null): string {
-  const accepted = accept?.split(',').filter((part) => !refusedForm.test(part)) ?? [];
+  if (accept === null || accept === scimJson) return scimJson;
+  const accepted = accept.split(',').filter((part) => !refusedForm.test(part));
   const wanted = accepted.map((part) => part.split(';')[0]?.trim().toLowerCase());
   const isPlainJson = wanted.length > 0 && wanted.every((type) => type === 'application/json');
-  return isPlainJson ? 'application/json' : 'application/scim+json';
+  return isPlainJson ? 'application/json' : scimJson;
 }
 
-export function json(request: Request, body: unknown, { status = 200, headers = {} } = {}): Response {
-  return new Response(JSON.stringify(body), {
+export function json(request: Request, body: unknown, options = {}): Response {
+  return jsonText(request, JSON.stringify(body), options);
+}
+
+function jsonText(request: Request, text: string, { status = 200, headers = {} } = {}): Response {
+  return new Response(text, {
     status,
     headers: { 'content-type': mediaTypeFor(request), ...headers },
   });
@@ -32,9 +38,20 @@ export function json(request: Request, body: unknown, { status = 200, headers = 
 
 /** The projection that `attributes` and `excludedAttributes` of the query ask for (RFC 7644 §3.9). */
 export function projectionOf(call: ScimCall, resourceType: ResourceType): Projection {
+  if (call.query.size === 0) return defaultProjection(resourceType);
   const attributes = readAttributeNames(call.query.get('attributes') ?? undefined);
   const excludedAttributes = readAttributeNames(call.query.get('excludedAttributes') ?? undefined);
   return projectionFor(resourceType, { attributes, excludedAttributes });
+}
+
+const defaultProjections = new WeakMap<ResourceType, Projection>();
+
+function defaultProjection(resourceType: ResourceType): Projection {
+  const known = defaultProjections.get(resourceType);
+  if (known !== undefined) return known;
+  const projection = buildProjection(resourceType);
+  defaultProjections.set(resourceType, projection);
+  return projection;
 }
 
 /** The same, for names that were read already. */
@@ -63,20 +80,31 @@ export function resource(
   { resourceType, view, projection, version }: Shown,
   status = 200,
 ): Response {
-  const eTag = toETag(version);
-  const ifNoneMatch = request.headers.get('if-none-match');
-  // Only what reads can be told that nothing is new (RFC 9110 §13.1.2).
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (isRead && ifNoneMatch !== null && matchesETag(ifNoneMatch, version)) {
-    return new Response(null, { status: 304, headers: { etag: eTag } });
-  }
+  const unchanged = notModified(request, version);
+  if (unchanged !== undefined) return unchanged;
   const { meta } = view as { meta?: { location?: string } };
   const location =
     request.method === 'POST' && meta?.location !== undefined ? { location: meta.location } : {};
   return json(request, shown(resourceType, view, projection), {
     status,
-    headers: { etag: eTag, ...location },
+    headers: { etag: toETag(version), ...location },
   });
+}
+
+/** One resource that was read, and is JSON text already. */
+export function resourceText(
+  request: Request,
+  { version, text }: { readonly version: number; readonly text: string },
+): Response {
+  return notModified(request, version) ?? jsonText(request, text, { headers: { etag: toETag(version) } });
+}
+
+/** Only what reads can be told that nothing is new (RFC 9110 §13.1.2). */
+function notModified(request: Request, version: number): Response | undefined {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+  const ifNoneMatch = request.headers.get('if-none-match');
+  if (ifNoneMatch === null || !matchesETag(ifNoneMatch, version)) return undefined;
+  return new Response(null, { status: 304, headers: { etag: toETag(version) } });
 }
 
 export function shown(resourceType: ResourceType, view: ScimObject, projection: Projection): ScimObject {
@@ -90,21 +118,21 @@ export interface AnsweredPage {
   /** Undefined where a cursor is followed. */
   readonly startIndex: number | undefined;
   readonly nextCursor?: string | undefined;
-  readonly resources: readonly ScimObject[];
+  /** Each as JSON text. */
+  readonly resources: readonly string[];
 }
 
 /** RFC 7644 §3.4.2, RFC 9865 §2.2. */
 export function list(request: Request, page: AnsweredPage): Response {
   const { totalResults, startIndex, nextCursor, resources } = page;
-  const body = {
+  const head = JSON.stringify({
     schemas: [listResponseUrn],
     totalResults,
     startIndex,
     itemsPerPage: resources.length,
     nextCursor,
-    Resources: resources,
-  };
-  return json(request, body);
+  });
+  return jsonText(request, `${head.slice(0, -1)},"Resources":[${resources.join(',')}]}`);
 }
 
 export function noContent(headers: Record<string, string> = {}): Response {

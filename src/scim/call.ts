@@ -115,7 +115,7 @@ export function callOpener(configurations: Configurations, clock: Clock): OpenCa
       base,
       link: (resourceType, id) => `${base}/${resourceType}s/${id}`,
       trace,
-      query: new URL(request.url).searchParams,
+      query: queryOf(request.url),
       context: {
         actor: { kind: 'source', id: source.id },
         sourceId: source.id,
@@ -144,4 +144,9 @@ function brakeOf({ name, settings }: ScimSource, trace: Trace): Brake {
       trace.brake = event;
     },
   };
+}
+
+function queryOf(url: string): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }

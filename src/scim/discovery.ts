@@ -79,7 +79,8 @@ async function openUnfiltered(open: OpenCall, request: Request): Promise<ScimCal
 }
 
 function all(request: Request, resources: readonly { readonly id: string }[]): Response {
-  return list(request, { totalResults: resources.length, startIndex: 1, resources });
+  const texts = resources.map((each) => JSON.stringify(each));
+  return list(request, { totalResults: texts.length, startIndex: 1, resources: texts });
 }
 
 function serviceProviderConfig(call: ScimCall) {

@@ -14,7 +14,6 @@ import type { Users } from '../directory/users.ts';
 import { DomainError } from '../errors.ts';
 import type { Projection } from '../resource/project.ts';
 import type { ResourceType } from '../resource/schema.ts';
-import type { ScimObject } from '../resource/value.ts';
 import { list, projectionFor, shown } from './answer.ts';
 import type { ScimCall } from './call.ts';
 import type { Cursors } from './cursors.ts';
@@ -38,7 +37,8 @@ interface Listed {
   rows(call: ScimCall, query: Query): Promise<Selection>;
   /** How many of these resources, at least one, a page can hold. */
   fitting(call: ScimCall, ids: readonly number[], projection: Projection): Promise<number>;
-  show(call: ScimCall, ids: readonly number[], projection: Projection): Promise<Map<number, ScimObject>>;
+  /** JSON text of each of them that is still there. */
+  show(call: ScimCall, ids: readonly number[], projection: Projection): Promise<Map<number, string>>;
 }
 
 export interface ListParts {
@@ -64,10 +64,18 @@ function usersListed(people: Users): Listed {
     rows: (call, query) => people.queryRows(call.context, query),
     fitting: async (_call, ids) => ids.length,
     async show(call, ids, projection) {
+      if (projection.isDefault) {
+        const texts = await people.loadTexts(call.context, call.link, ids);
+        return new Map(texts.map(({ id, text }) => [id, text]));
+      }
       const { userType, personas } = call.context.configuration;
       const found = await people.load(call.context, ids);
-      const views = found.map((user) => shown(userType, userView(user, personas, call.link), projection));
-      return new Map(found.map((user, index) => [user.id, views[index] ?? {}]));
+      return new Map(
+        found.map((user) => {
+          const view = shown(userType, userView(user, personas, call.link), projection);
+          return [user.id, JSON.stringify(view)];
+        }),
+      );
     },
   };
 }
@@ -91,15 +99,16 @@ function groupsListed(directory: Groups): Listed {
     },
     async show(call, ids, projection) {
       const { groupType } = call.context.configuration;
-      const views = new Map<number, ScimObject>();
+      const texts = new Map<number, string>();
       // One after the other, so that no more than one list of members is held twice.
       for (const group of await directory.load(call.context, ids)) {
         const members = projection.shows('members')
           ? await directory.members(call.context, group.id)
           : undefined;
-        views.set(group.id, shown(groupType, groupView(group, members, call.link), projection));
+        const view = shown(groupType, groupView(group, members, call.link), projection);
+        texts.set(group.id, JSON.stringify(view));
       }
-      return views;
+      return texts;
     },
   };
 }
@@ -220,14 +229,13 @@ async function show(
   types: readonly Listed[],
   call: ScimCall,
   { rows, projections }: { readonly rows: readonly TypedRow[]; readonly projections: readonly Projection[] },
-): Promise<ScimObject[]> {
-  const views: Map<number, ScimObject>[] = [];
+): Promise<string[]> {
+  const texts: Map<number, string>[] = [];
   for (const [index, type] of types.entries()) {
     const ids = rows.filter((row) => row.type === index).map((row) => row.id);
-    views.push(await type.show(call, ids, projections[index] as Projection));
+    texts.push(await type.show(call, ids, projections[index] as Projection));
   }
   return rows.flatMap((row) => {
-    const view = views[row.type]?.get(row.id);
-    return view === undefined ? [] : [view];
+    return texts[row.type]?.get(row.id) ?? [];
   });
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import type { Users } from '../directory/users.ts';
-import { noContent, projectionOf, resource } from './answer.ts';
+import { noContent, projectionOf, resource, resourceText } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
@@ -40,7 +40,10 @@ export function users(people: Users, open: OpenCall, answerList: AnswerList) {
       '/:id',
       async ({ request, params }) => {
         const call = await open(request);
-        return answer(request, call, await people.get(call.context, toResourceId(params.id)));
+        const id = toResourceId(params.id);
+        const isDefault = projectionOf(call, call.context.configuration.userType).isDefault;
+        if (isDefault) return resourceText(request, await people.getText(call.context, call.link, id));
+        return answer(request, call, await people.get(call.context, id));
       },
       { detail: operations.get },
     )

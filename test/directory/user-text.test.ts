@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'bun:test';
+import type { DirectoryContext } from '../../src/directory/context.ts';
+import { type Link, userView } from '../../src/directory/resource-view.ts';
+import { shownName } from '../../src/directory/user.ts';
+import { Users } from '../../src/directory/users.ts';
+import { withSchemas } from '../../src/resource/normalise.ts';
+import { buildProjection } from '../../src/resource/project.ts';
+import type { ScimObject } from '../../src/resource/value.ts';
+import { PasswordHasher } from '../../src/security/password-hash.ts';
+import {
+  enterpriseUrn,
+  fieldsUrn,
+  openTestApp,
+  platformGroupUrn,
+  platformUrn,
+  type TestApp,
+} from '../support/app.ts';
+import { dialects } from '../support/database.ts';
+
+/** The same numbers from 0 to 1 in every run (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+class Dice {
+  readonly #next: () => number;
+
+  constructor(seed: number) {
+    this.#next = numbers(seed);
+  }
+
+  below(bound: number): number {
+    return Math.floor(this.#next() * bound);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)] as T;
+  }
+
+  some(share: number, part: object): object {
+    return this.#next() < share ? part : {};
+  }
+}
+
+/** Texts at which splicing could go wrong: quotes, escapes, keys of ours inside of values, other scripts. */
+const texts = [
+  'plain',
+  'with "quotes" and \\ backslash',
+  `"${enterpriseUrn}":{`,
+  `","${platformUrn}":{"company":"x"},"`,
+  '李\u2028é😀',
+  '{}',
+  '</script>',
+  '$& $1 $`',
+];
+
+const link: Link = (resourceType, id) => `https://id.example.com/scim/${resourceType}s/${id}`;
+
+function randomUser(dice: Dice, n: number, manager: string | undefined): object {
+  const text = () => dice.pick(texts);
+  return {
+    userName: `user${n} ${text()}`,
+    ...dice.some(0.5, { externalId: `x${n}${text()}` }),
+    ...dice.some(0.3, { active: false }),
+    ...dice.some(0.6, { displayName: text(), name: { givenName: text(), familyName: text() } }),
+    ...dice.some(0.4, { emails: [{ value: `u${n}@example.com`, type: 'work', primary: true }] }),
+    ...dice.some(0.4, { roles: [{ value: text() }, { value: `${text()}2`, display: text() }] }),
+    ...dice.some(0.3, { addresses: [{ type: 'work', streetAddress: text() }] }),
+    ...dice.some(0.6, {
+      [enterpriseUrn]: {
+        ...dice.some(0.5, { employeeNumber: text() }),
+        ...dice.some(0.5, { department: `Department ${dice.below(3)}` }),
+        ...dice.some(0.5, { organization: `Company ${dice.below(2)}` }),
+        ...(manager === undefined ? {} : dice.some(0.5, { manager: { value: manager } })),
+      },
+    }),
+    ...dice.some(0.5, { [platformUrn]: { bio: text(), ...dice.some(0.5, { location: 'Oslo' }) } }),
+    ...dice.some(0.5, { [fieldsUrn]: { badge: text() } }),
+  };
+}
+
+/** Documents that nothing of ours writes now, but another release, or a configuration of before, may have. */
+const strangeDocuments: readonly ScimObject[] = [
+  { gone: 'x' },
+  { title: 'a', emails: [] },
+  { name: {} },
+  { emails: [{ value: 'a', gone: true }] },
+  { DisplayName: 'other case' },
+  { [fieldsUrn]: { removed: 'x' } },
+  { [fieldsUrn]: {} },
+  { [enterpriseUrn]: { department: 'stored by mistake' } },
+  { [platformUrn]: 'no object' },
+  { userName: 'another', id: '9', meta: { version: '0' }, groups: [] },
+  { password: 'secret' },
+];
+
+async function contextOf(
+  app: TestApp,
+  scope: 'all' | 'own' = 'all',
+  sourceId = 1,
+): Promise<DirectoryContext> {
+  return {
+    actor: { kind: 'source', id: sourceId },
+    sourceId,
+    scope,
+    unknownReferences: 'reject',
+    requestId: null,
+    runId: null,
+    configuration: await app.configurations.current(),
+    now: app.clock().toISOString(),
+  };
+}
+
+/** What every live user looks like by view and projection, read without any text that is kept. */
+async function expected(app: TestApp, context: DirectoryContext): Promise<Map<number, unknown>> {
+  const rows = await app.database.read
+    .selectFrom('user')
+    .select('id')
+    .where('state', '<>', 'archived')
+    .execute();
+  const { userType, personas } = context.configuration;
+  const users = await app.people.load(
+    context,
+    rows.map(({ id }) => id),
+  );
+  return new Map(
+    users.map((user) => {
+      const view = withSchemas(userType, userView(user, personas, link));
+      return [user.id, JSON.parse(JSON.stringify(buildProjection(userType).apply(view)))];
+    }),
+  );
+}
+
+async function shown(people: Users, context: DirectoryContext, ids: readonly number[]) {
+  const found = await people.loadTexts(context, link, ids);
+  return new Map(found.map(({ id, text }) => [id, JSON.parse(text)]));
+}
+
+describe.each(dialects())('the text of a user on %s', (dialect) => {
+  test('says what view and default projection say, whatever is stored and however it changes', async () => {
+    await using app = await openTestApp({ dialect });
+    const other = await app.addSource('Other');
+    await app.configurations.createField('badge', 'string', null);
+    const dice = new Dice(7);
+    const ids: string[] = [];
+    const names: string[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      const token = dice.below(4) === 0 ? other : app.token;
+      const { body, status } = await app.createUser(randomUser(dice, n, ids.at(-3)), { token });
+      expect({ status, detail: body.detail }).toEqual({ status: 201, detail: undefined });
+      ids.push(body.id);
+      names.push(body.userName);
+    }
+    const members = (list: readonly string[]) => list.map((value) => ({ value }));
+    const groups: string[] = [];
+    for (const displayName of texts) {
+      const { body } = await app.createGroup({
+        displayName,
+        members: members(ids.filter(() => dice.below(3) === 0)),
+      });
+      groups.push(body.id);
+    }
+    await app.configurations.createPersona('Any "one"', 'any', groups.slice(0, 2).map(Number));
+    await app.configurations.createPersona('All', 'all', groups.slice(0, 2).map(Number));
+    for (const [index, document] of strangeDocuments.entries()) {
+      const id = Number(ids[index]);
+      await app.database.write((tx) =>
+        tx
+          .updateTable('user')
+          .set((value) => ({
+            document: JSON.stringify(document),
+            display_name: shownName(names[index] ?? '', document),
+            version: value('version', '+', 1),
+          }))
+          .where('id', '=', id)
+          .execute(),
+      );
+    }
+    const people = new Users(app.database, new PasswordHasher());
+    const changes: (() => Promise<unknown>)[] = [
+      () =>
+        app.patch(`/Groups/${dice.pick(groups)}`, [
+          { op: 'replace', path: 'displayName', value: `G${dice.below(1e9)}` },
+        ]),
+      () =>
+        app.patch(`/Groups/${dice.pick(groups)}`, [
+          { op: 'add', path: 'members', value: members([dice.pick(ids)]) },
+        ]),
+      () =>
+        app.patch(`/Groups/${dice.pick(groups)}`, [
+          { op: 'remove', path: `members[value eq "${dice.pick(ids)}"]` },
+        ]),
+      () =>
+        app.patch(`/Groups/${dice.pick(groups)}`, [
+          {
+            op: 'replace',
+            path: `${platformGroupUrn}:groupType`,
+            value: dice.pick(['department', 'security group', 'location']),
+          },
+        ]),
+      () =>
+        app.patch(`/Users/${dice.pick(ids)}`, [
+          { op: 'replace', path: 'displayName', value: `N${dice.below(1e9)}` },
+        ]),
+      () =>
+        app.patch(`/Users/${dice.pick(ids)}`, [
+          { op: 'replace', path: `${enterpriseUrn}:manager`, value: dice.pick(ids) },
+        ]),
+      () =>
+        app.patch(`/Users/${dice.pick(ids)}`, [
+          { op: 'replace', path: `${enterpriseUrn}:department`, value: `Department ${dice.below(4)}` },
+        ]),
+      () =>
+        app.patch(
+          `/Users/${dice.pick(ids)}`,
+          [{ op: 'replace', path: 'externalId', value: `e${dice.below(1e9)}` }],
+          { token: dice.pick([app.token, other]) },
+        ),
+      () =>
+        app.patch(`/Users/${dice.pick(ids)}`, [
+          { op: 'replace', path: 'active', value: dice.below(2) === 0 },
+        ]),
+      () =>
+        ids.length > 20
+          ? app.call('DELETE', `/Users/${ids.splice(dice.below(ids.length), 1)}`)
+          : Promise.resolve(),
+      () =>
+        groups.length > 4
+          ? app.call('DELETE', `/Groups/${groups.splice(dice.below(groups.length), 1)}`)
+          : Promise.resolve(),
+      () => app.configurations.createPersona(`P${dice.below(1e9)}`, 'any', [Number(dice.pick(groups))]),
+    ];
+    for (let step = 0; step < 60; step += 1) {
+      for (const [scope, source] of [
+        ['all', 1],
+        ['all', 2],
+        ['own', 2],
+      ] as const) {
+        const context = await contextOf(app, scope, source);
+        const wanted = await expected(app, context);
+        expect(await shown(people, context, [...wanted.keys()])).toEqual(wanted);
+      }
+      await dice.pick(changes)();
+    }
+    // What a configuration no longer has is not shown, though it is stored.
+    await app.database.write(async (tx) => tx.deleteFrom('additional_field').execute());
+    await app.configurations.setSetting('countMax', '500');
+    const context = await contextOf(app);
+    const wanted = await expected(app, context);
+    expect(JSON.stringify([...wanted.values()])).not.toContain('badge');
+    expect(await shown(people, context, [...wanted.keys()])).toEqual(wanted);
+  }, 60_000);
+
+  test('is of the order that was asked for, without who was archived or never was', async () => {
+    await using app = await openTestApp({ dialect });
+    for (const userName of ['a', 'b', 'c']) await app.createUser({ userName });
+    await app.call('DELETE', '/Users/2');
+    const found = await app.people.loadTexts(await contextOf(app), link, [3, 2, 99, 1]);
+    expect(found.map(({ id }) => id)).toEqual([3, 1]);
+    await expect(app.people.getText(await contextOf(app), link, 2)).rejects.toMatchObject({
+      kind: 'notFound',
+    });
+  });
+});
