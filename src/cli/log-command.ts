@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { DomainError } from '../errors.ts';
 import type { LoggedRequest, RequestQuery, RequestReader } from '../requests/request-reader.ts';
+import { toId } from '../resource/resource-id.ts';
 import { type Answer, answering, type Call, type Exit, readNumber } from './command.ts';
 import type { SourceNames } from './log-text.ts';
 import type { Services } from './services.ts';
@@ -189,7 +190,7 @@ async function aboutOf(
   const resourceType = user === undefined ? 'Group' : 'User';
   const [found] = await namedResources(database.read, resourceType, text);
   return found === undefined
-    ? { resourceType, ...(/^[1-9]\d{0,14}$/.test(text) ? { resourceId: Number(text) } : {}), name: text }
+    ? { resourceType, ...(toId(text) > 0 ? { resourceId: toId(text) } : {}), name: text }
     : { resourceType, resourceId: found.id, name: found.name };
 }
 

@@ -1,5 +1,6 @@
 import { findNamedById, listNamedByKey, type NamedResource } from '../directory/history-store.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { Reader } from '../storage/database.ts';
 import type { ResourceTypeName } from '../storage/schema.ts';
 
@@ -9,6 +10,7 @@ export async function namedResources(
   resourceType: ResourceTypeName,
   text: string,
 ): Promise<NamedResource[]> {
-  const byId = /^[1-9]\d{0,14}$/.test(text) ? await findNamedById(db, resourceType, Number(text)) : undefined;
+  const id = toId(text);
+  const byId = id > 0 ? await findNamedById(db, resourceType, id) : undefined;
   return byId === undefined ? listNamedByKey(db, resourceType, canonicalKey(text)) : [byId];
 }

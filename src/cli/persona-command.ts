@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { DomainError } from '../errors.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { Persona } from '../settings/configuration.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import { formatFacts, formatTable } from './table.ts';
@@ -38,7 +39,8 @@ async function create({ config, options: { name, any, all } }: Call): Promise<An
 }
 
 function readGroupId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  const id = toId(text);
+  if (id > 0) return id;
   throw new DomainError('invalidValue', `The id of a group is a number, not "${text}".`);
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../errors.ts';
 import { planActions } from '../imports/imports.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
+import { toId } from '../resource/resource-id.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import type { Services } from './services.ts';
 import { formatTable } from './table.ts';
@@ -162,6 +163,7 @@ async function describe(runs: ImportRuns, run: ImportRun): Promise<Answer> {
 }
 
 function idOf({ args: [text = ''] }: Call): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  const id = toId(text);
+  if (id > 0) return id;
   throw new DomainError('invalidValue', `The id of a run is a number, not "${text}".`);
 }

@@ -4,6 +4,7 @@ import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import { DomainError } from '../errors.ts';
 import { withSchemas } from '../resource/normalise.ts';
+import { toId } from '../resource/resource-id.ts';
 import { isArray, isObject } from '../resource/value.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { baseUrl } from './address.ts';
@@ -66,7 +67,7 @@ async function query({ database }: Services, configuration: Configuration, text:
   const terms = ['userName', 'displayName', 'name.familyName', 'emails.value'].map(
     (path) => `${path} co ${literal}`,
   );
-  if (/^[1-9]\d{0,14}$/.test(text)) terms.push(`id eq ${literal}`);
+  if (toId(text) > 0) terms.push(`id eq ${literal}`);
   const filter = resolveFilter(context.configuration.userType, parseFilter(terms.join(' or ')));
   return queryList(database, context, { filter, startIndex: 1, count: foundMax }, userListing);
 }
@@ -76,8 +77,8 @@ async function show(call: Call): Promise<Answer> {
   const { openForCommand } = await import('./services.ts');
   const { selectUsers } = await import('../directory/user-store.ts');
   await using services = await openForCommand(call.config);
-  const isId = /^[1-9]\d{0,14}$/.test(id);
-  const [user] = isId ? await selectUsers(services.database.read, [Number(id)], null) : [];
+  const number = toId(id);
+  const [user] = number > 0 ? await selectUsers(services.database.read, [number], null) : [];
   if (user === undefined) {
     throw new DomainError(
       'notFound',

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { CompareOperator } from '../resource/filter.ts';
 import type { ResolvedLiteral } from '../resource/filter-resolve.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { Dialect } from '../storage/database.ts';
 import { all, type Condition, never, type Sql, type Term, type Value } from './filter-sql-place.ts';
 
@@ -94,7 +95,7 @@ export function idValue(id: Sql, dialect: Dialect, { isIndexed = false, prefix =
 /** 0, which is nobody's id, for a text that is none. */
 function toNumber(text: string, prefix: string): number {
   const digits = text.startsWith(prefix) ? text.slice(prefix.length) : '';
-  return /^[1-9]\d{0,14}$/.test(digits) ? Number(digits) : 0;
+  return toId(digits);
 }
 
 /** A column of ISO 8601 texts in UTC with milliseconds. */

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
 import { findLinks } from './source-link-store.ts';
@@ -10,8 +11,6 @@ export type ManagerOutcome =
   | { readonly kind: 'found'; readonly id: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous'; readonly count: number };
-
-const idMax = Number.MAX_SAFE_INTEGER;
 
 /**
  * The manager rules of service-description.md §2, for SCIM and imports alike: a value that a number can be read from
@@ -64,12 +63,6 @@ function toOutcome(hits: ReadonlySet<number>): ManagerOutcome {
 /** Anything convertible to a number, leading zeros and exponents included, cannot be told from an id. */
 export function isNumeric(value: string): boolean {
   return value.trim() !== '' && !Number.isNaN(Number(value));
-}
-
-/** Only the plain decimal form names an id; `1e3` and `007` are numeric, and so name nobody. */
-function toId(value: string): number {
-  const id = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : 0;
-  return id <= idMax ? id : 0;
 }
 
 /** The refusal of a manager value that leads to nobody, or to several. */

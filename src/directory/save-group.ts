@@ -1,5 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { toId } from '../resource/resource-id.ts';
 import { equalResources, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
@@ -258,10 +259,6 @@ function unknownMember(unknown: readonly string[]): DomainError {
   const more = unknown.length > named.length ? ` and ${unknown.length - named.length} more` : '';
   const detail = `There is no user with the id ${named.join(', ')}${more}; members are given by user id.`;
   return new DomainError('invalidValue', detail, { attribute: 'members.value' });
-}
-
-function toId(value: string): number {
-  return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0;
 }
 
 /** Who was not named, but went because the list was cleared or replaced, is what the brake counts. */

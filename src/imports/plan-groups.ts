@@ -2,6 +2,7 @@ import { findGroupsByNameKeys, type Group, selectGroups } from '../directory/gro
 import { type UnitType, unitTypes } from '../directory/organisation.ts';
 import { findLinks } from '../directory/source-link-store.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { toId } from '../resource/resource-id.ts';
 import { platformGroupUrn } from '../resource/schema.ts';
 import { isObject } from '../resource/value.ts';
 import type { Reader } from '../storage/database.ts';
@@ -261,7 +262,7 @@ export async function readDefaultUnits(
   const warnings: string[] = [];
   for (const [type, text] of ids) {
     if (text === '' || !isTypeSynchronised(options, type)) continue;
-    const id = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+    const id = toId(text);
     const [group] = id === 0 ? [] : await selectGroups(db, [id], null);
     if (group?.groupType === type) units[type] = group.displayName;
     else

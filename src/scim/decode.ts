@@ -1,6 +1,7 @@
 import { DomainError } from '../errors.ts';
 import { type NormaliseMode, normaliseResource } from '../resource/normalise.ts';
 import { atOperation, type PatchOperation, readPatchOp } from '../resource/patch-operation.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { ResourceType } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
@@ -63,11 +64,11 @@ export function patchOptions(call: ScimCall) {
 }
 
 const idCharactersShownMax = 50;
-const idForm = /^[1-9]\d{0,14}$/;
 
 /** The number behind an id in a path. Throws `notFound` for what no resource can be called. */
 export function toResourceId(text: string): number {
-  if (idForm.test(text)) return Number(text);
+  const id = toId(text);
+  if (id > 0) return id;
   const shown = text.slice(0, idCharactersShownMax).toWellFormed();
   throw new DomainError('notFound', `There is no resource with the id "${shown}"; ids are whole numbers.`);
 }

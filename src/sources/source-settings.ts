@@ -2,6 +2,7 @@
 // API and the console are these. Options inside an XML file win over those of a general source.
 
 import { DomainError } from '../errors.ts';
+import { toId } from '../resource/resource-id.ts';
 
 export interface ScimSettings {
   /** What a POST does that matches an existing resource. `reject` is RFC 7644 §3.3. */
@@ -85,7 +86,7 @@ const whole = (value: number, max: number): Definition => ({
 const groupId: Definition = {
   default: '',
   takes: "a group's id, or nothing",
-  read: (text) => (/^(|[1-9]\d{0,15})$/.test(text) ? text : undefined),
+  read: (text) => (text === '' || toId(text) > 0 ? text : undefined),
 };
 
 const languageTag: Definition = {

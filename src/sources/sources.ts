@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import { toId } from '../resource/resource-id.ts';
 import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
 import { createToken, isTokenWellFormed } from '../security/tokens.ts';
 import { advanceConfigurationVersion, readConfigurationVersion } from '../settings/settings-store.ts';
@@ -214,8 +215,4 @@ function checkName(name: string): string {
     'invalidValue',
     `A source needs a name of 1 to ${nameLengthMax} printable characters.`,
   );
-}
-
-function toId(text: string): number {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }

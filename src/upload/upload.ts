@@ -9,6 +9,7 @@ import { methodsOf, routesOf } from '../http/routes.ts';
 import type { Intake, Receipt } from '../imports/intake.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
 import type { Log } from '../log.ts';
+import { toId } from '../resource/resource-id.ts';
 import type { GeneralSource } from '../sources/source-store.ts';
 import { documentOf } from './body.ts';
 import { toErrorResponse } from './errors.ts';
@@ -63,7 +64,7 @@ export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, signalOf
     .get(
       '/:sourceId/imports/:id',
       async ({ request, params }) => {
-        const run = await runs.get(toRunId(params.id), sourceOf(request).id);
+        const run = await runs.get(toId(params.id), sourceOf(request).id);
         return Response.json({ ...shown(run), issues: await runs.issues(run.id, issuesShown) });
       },
       { detail: importOperation },
@@ -99,10 +100,6 @@ function accepted(receipt: Receipt): Response {
 
 function shown({ id, ...run }: ImportRun): object {
   return { importId: id, ...run };
-}
-
-function toRunId(text: string): number {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }
 
 function notSecure(): DomainError {
