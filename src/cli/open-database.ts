@@ -9,6 +9,8 @@ import { alone, isServed } from './locks.ts';
 export interface OpenOptions {
   /** How the right to write is had when the server owns the queue. */
   readonly takeTurn?: TakeTurn;
+  /** Called for each connection to a database server that was lost, idle or in use. */
+  readonly onConnectionError?: (error: Error) => void;
   /** Called once after a failure that leaves the state of the disk unknown. */
   readonly onFatal?: (error: unknown) => void;
   /** True for a command: it leaves the tables as they are while a server works on them. */
@@ -43,7 +45,8 @@ export async function openDatabase(
  * tables are not those of this release and are a server's to change: one that is starting is about to do so.
  */
 async function openFile(folder: DataFolder, options: OpenOptions): Promise<Database | undefined> {
-  const { isBesideServer = false, onMigrated = () => undefined, ...sqliteOptions } = options;
+  const { isBesideServer = false, onMigrated = () => undefined, takeTurn, onFatal } = options;
+  const sqliteOptions = { ...(takeTurn && { takeTurn }), ...(onFatal && { onFatal }) };
   const { openSqlite } = await import('../storage/sqlite.ts');
   const open = () =>
     alone(folder.migrationLock, async () => {
@@ -101,9 +104,10 @@ async function inWords<T>(path: string, open: () => Promise<T>): Promise<T> {
   }
 }
 
-async function openServer(url: string, { onMigrated = () => undefined }: OpenOptions): Promise<Database> {
+async function openServer(url: string, options: OpenOptions): Promise<Database> {
+  const { onMigrated = () => undefined, onConnectionError } = options;
   const { openPostgres } = await import('../storage/postgres.ts');
-  const database = openPostgres({ url });
+  const database = openPostgres({ url, ...(onConnectionError && { onConnectionError }) });
   try {
     return (await upToDate(database, { mayChange: () => true, onMigrated })) ?? database;
   } catch (error) {

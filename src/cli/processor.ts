@@ -19,6 +19,7 @@ export async function processor(config: Config): Promise<number> {
   const borrower = send && new TurnBorrower({ send: (message) => void send(message) });
   const services = await openServices(config, {
     ...(borrower === undefined ? {} : { takeTurn: borrower.take }),
+    onConnectionError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     onFatal: (error) => {
       log.error({ err: error }, 'the storage has failed; the processor stops');
       process.exit(exitStorageFailed);

@@ -40,6 +40,7 @@ export async function serve(config: Config): Promise<number> {
   const lock = await takeFolder(folder);
   const hadKey = existsSync(folder.secretKey);
   const services = await openServices(config, {
+    onConnectionError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     onFatal: (error) => {
       log.error({ err: error }, 'the storage has failed; the service stops');
       process.exit(exitStorageFailed);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { brokenUniqueRule, StaleRead } from '../../src/storage/constraints.ts';
 import type { Database, Tx } from '../../src/storage/database.ts';
 import { inNumbers, inTexts } from '../../src/storage/list-parameter.ts';
+import { openPostgres } from '../../src/storage/postgres.ts';
 import { reserveIds } from '../../src/storage/sequence-store.ts';
 import { statement } from '../../src/storage/statement.ts';
 import { dialects, openTestDatabase } from '../support/database.ts';
@@ -221,5 +222,20 @@ describe('Database.write on PostgreSQL', () => {
     );
     await expect(write).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await place.database.write(async () => 'again')).toBe('again');
+  });
+
+  test.each(only)('tells of a connection that is lost while nobody uses it (%s)', async (dialect) => {
+    await using place = await openTestDatabase(dialect);
+    const lost: Error[] = [];
+    const database = openPostgres({ url: place.location, onConnectionError: (error) => lost.push(error) });
+    try {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database.read);
+      await sql`select pg_terminate_backend(${rows[0]?.pid}::int)`.execute(place.database.read);
+      for (let waits = 0; lost.length === 0 && waits < 500; waits += 1) await Bun.sleep(10);
+      expect(lost[0]).toMatchObject({ code: '57P01' });
+      expect(await database.write(async () => 'again')).toBe('again');
+    } finally {
+      await database.close();
+    }
   });
 });
