@@ -31,7 +31,8 @@ export function replaceResource(
   current: ScimObject,
   body: ScimObject,
 ): ScimObject {
-  const kept = keptAttributes(current, (name) => findAttribute(resourceType, name));
+  const core = Object.entries(current).filter(([name]) => findAttribute(resourceType, name) !== undefined);
+  const kept = keptAttributes(Object.fromEntries(core), (name) => findAttribute(resourceType, name));
   const replaced: Record<string, ScimValue> = { ...kept, ...body };
   for (const { id } of resourceType.extensions) {
     const held = current[id];
@@ -47,7 +48,10 @@ export function replaceResource(
   return withSchemas(resourceType, replaced);
 }
 
-/** What a PUT cannot wipe: readOnly attributes, and `active`, so that nobody is activated by silence. */
+/**
+ * What a PUT cannot wipe: readOnly attributes, `active`, so that nobody is activated by silence, and values of additional
+ * fields that were removed, which the client could not see.
+ */
 function keptAttributes(
   holder: ScimObject,
   find: (name: string) => AttributeDefinition | undefined,
@@ -55,7 +59,9 @@ function keptAttributes(
   const kept: Record<string, ScimValue> = {};
   for (const [name, value] of Object.entries(holder)) {
     const attribute = find(name);
-    if (attribute?.path === 'active' || attribute?.mutability === 'readOnly') kept[name] = value;
+    const isKept =
+      attribute === undefined || attribute.path === 'active' || attribute.mutability === 'readOnly';
+    if (isKept) kept[name] = value;
   }
   return kept;
 }

@@ -76,9 +76,16 @@ export function isPassword(definition: AttributeDefinition): boolean {
 
 function schemasOf(resourceType: ResourceType, resource: ScimObject): readonly string[] {
   const urns = [resourceType.schema.id];
-  for (const extension of resourceType.extensions)
-    if (resource[extension.id] !== undefined) urns.push(extension.id);
+  for (const { id } of resourceType.extensions) if (hasKnown(resourceType, id, resource[id])) urns.push(id);
   return urns;
+}
+
+/** Values of a field that the administrator removed are kept, and nobody is to see that they are there. */
+function hasKnown(resourceType: ResourceType, urn: string, value: ScimValue | undefined): boolean {
+  if (!isObject(value)) return false;
+  const known = findExtension(resourceType, urn)?.attributes;
+  for (const name in value) if (known?.has(name) === true) return true;
+  return false;
 }
 
 function isWritable(definition: AttributeDefinition, mode: NormaliseMode, tally: NormaliseTally): boolean {
@@ -134,13 +141,15 @@ export function notAnExtension(urn: string): DomainError {
 
 function checkRequired(resourceType: ResourceType, resource: ScimObject): void {
   for (const definition of resourceType.required) requireValue(definition, resource[definition.name]);
-  for (const { id } of resourceType.extensions) {
-    const extension = resource[id];
-    if (!isObject(extension)) continue;
-    for (const definition of findExtension(resourceType, id)?.required ?? []) {
-      requireValue(definition, extension[definition.name]);
-    }
-  }
+  for (const { id } of resourceType.extensions) checkExtension(resourceType, id, resource);
+}
+
+/** Who has anything of an extension must have what it requires. Throws `invalidValue`. */
+export function checkExtension(resourceType: ResourceType, urn: string, resource: ScimObject): void {
+  const extension = resource[urn];
+  if (!isObject(extension) || !hasKnown(resourceType, urn, extension)) return;
+  for (const definition of findExtension(resourceType, urn)?.required ?? [])
+    requireValue(definition, extension[definition.name]);
 }
 
 function requireValue(definition: AttributeDefinition, value: ScimValue | undefined): void {

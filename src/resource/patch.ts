@@ -5,7 +5,7 @@
 import { DomainError } from '../errors.ts';
 import { isCoreUrn, type LookupOptions } from './attribute-lookup.ts';
 import { readAttribute, writeAttribute } from './document.ts';
-import { isBookkeeping, isPassword, notAnExtension, withSchemas } from './normalise.ts';
+import { checkExtension, isBookkeeping, isPassword, notAnExtension, withSchemas } from './normalise.ts';
 import { boundedKeys, givenTwice, type IgnoredAttribute, NormaliseTally } from './normalise-value.ts';
 import { applyToList } from './patch-list.ts';
 import { atOperation, type PatchOperation } from './patch-operation.ts';
@@ -57,6 +57,8 @@ class Patcher {
   private readonly tally = new NormaliseTally();
   private readonly createdForPaths: string[] = [];
   private readonly bareNames: string[] = [];
+  /** Extensions of which something was written. */
+  private readonly touched = new Set<string>();
   private readonly resourceType: ResourceType;
   private readonly options: PatchOptions;
 
@@ -67,6 +69,7 @@ class Patcher {
   }
 
   result(): PatchResult {
+    for (const urn of this.touched) checkExtension(this.resourceType, urn, this.resource);
     return {
       resource: withSchemas(this.resourceType, this.resource),
       ignored: this.tally.ignored,
@@ -204,6 +207,7 @@ class Patcher {
         },
       );
     }
+    if (attribute.extension !== undefined) this.touched.add(attribute.extension);
     this.resource = writeAttribute(this.resource, attribute, value);
   }
 

@@ -14,11 +14,13 @@ import { checkSetting, requireSettingName, type SettingName, type Settings, toSe
 import {
   advanceConfigurationVersion,
   existingGroupIds,
-  insertAdditionalField,
+  findAdditionalField,
   insertPersona,
   listAdditionalFields,
   listPersonas,
+  markFieldRemoved,
   type PersonaRow,
+  putAdditionalField,
   readConfigurationVersion,
   readSettings,
   writeSetting,
@@ -31,6 +33,8 @@ export interface AdditionalField {
   readonly type: AdditionalFieldType;
   /** RE2 pattern that a value must match whole; null for any value. */
   readonly pattern: string | null;
+  /** Whether somebody who has any additional field must have this one. */
+  readonly required: boolean;
 }
 
 export type Persona = PersonaRow;
@@ -101,24 +105,34 @@ export class Configurations {
     return listAdditionalFields(this.#database.read);
   }
 
+  /**
+   * Adds a field, or brings one back that was removed, with the values that people had of it. Throws `uniqueness` for a
+   * label that is taken, and `invalidValue` where the values that were kept are of another type.
+   */
   async createField(
     label: string,
     type: AdditionalFieldType,
     pattern: string | null,
+    { required = false } = {},
   ): Promise<AdditionalField> {
     const trimmed = checkLabel('An additional field', label);
-    const field = { id: additionalFieldId(trimmed), label: trimmed, type, pattern };
+    const field = { id: additionalFieldId(trimmed), label: trimmed, type, pattern, required };
     additionalFieldsSchema([field]);
     if (pattern !== null) await requireRe2(pattern);
     return this.#database.write(async (tx) => {
-      const fields = await listAdditionalFields(tx);
-      if (fields.some(({ id }) => id === field.id)) {
-        throw new DomainError(
-          'uniqueness',
-          `There is an additional field "${field.id}" already; choose another label.`,
-        );
-      }
-      await insertAdditionalField(tx, field);
+      checkFormer(field, await findAdditionalField(tx, field.id));
+      await putAdditionalField(tx, field);
+      await advanceConfigurationVersion(tx);
+      return field;
+    });
+  }
+
+  /** Takes a field out of the schema and of every answer. What people had of it is kept, for the case that it comes back. */
+  async removeField(id: string): Promise<AdditionalField> {
+    return this.#database.write(async (tx) => {
+      const field = (await listAdditionalFields(tx)).find((each) => each.id === id);
+      if (field === undefined) throw new DomainError('notFound', `There is no additional field "${id}".`);
+      await markFieldRemoved(tx, id);
       await advanceConfigurationVersion(tx);
       return field;
     });
@@ -152,6 +166,22 @@ export class Configurations {
       );
     }
   }
+}
+
+function checkFormer(
+  { id, type }: AdditionalField,
+  former: (AdditionalField & { readonly isRemoved: boolean }) | undefined,
+): void {
+  if (former === undefined) return;
+  if (!former.isRemoved) {
+    throw new DomainError(
+      'uniqueness',
+      `There is an additional field "${id}" already; choose another label.`,
+    );
+  }
+  if (former.type === type) return;
+  const detail = `The additional field "${id}" was removed, and people keep values of it of the type ${former.type}; create it with that type, or choose another label.`;
+  throw new DomainError('invalidValue', detail);
 }
 
 async function load(database: Database, version: string): Promise<Configuration> {

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Reader, Tx } from '../storage/database.ts';
+import type { AdditionalFieldTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import type { AdditionalField } from './configuration.ts';
 
@@ -42,19 +43,45 @@ export async function writeSetting(tx: Tx, key: string, value: string): Promise<
 }
 
 export async function listAdditionalFields(db: Reader): Promise<AdditionalField[]> {
-  const rows = await db.selectFrom('additional_field').selectAll().orderBy('ordinal').execute();
-  return rows.map(({ id, label, type, pattern }) => ({ id, label, type, pattern }));
+  const rows = await db
+    .selectFrom('additional_field')
+    .selectAll()
+    .where('removed', '=', 0)
+    .orderBy('ordinal')
+    .execute();
+  return rows.map(toField);
 }
 
-export async function insertAdditionalField(tx: Tx, field: AdditionalField): Promise<void> {
+/** The field of this id, whether it is in use or was removed. */
+export async function findAdditionalField(
+  db: Reader,
+  id: string,
+): Promise<(AdditionalField & { readonly isRemoved: boolean }) | undefined> {
+  const row = await db.selectFrom('additional_field').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && { ...toField(row), isRemoved: row.removed === 1 };
+}
+
+function toField({ id, label, type, pattern, required }: Selectable<AdditionalFieldTable>): AdditionalField {
+  return { id, label, type, pattern, required: required === 1 };
+}
+
+/** Stores a new field behind the others; one that was removed comes back in its former place. */
+export async function putAdditionalField(tx: Tx, field: AdditionalField): Promise<void> {
   const { count } = await tx
     .selectFrom('additional_field')
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
+  const { id, label, type, pattern } = field;
+  const facts = { label, type, pattern, required: field.required ? (1 as const) : (0 as const) };
   await tx
     .insertInto('additional_field')
-    .values({ ...field, ordinal: Number(count) + 1 })
+    .values({ id, ...facts, ordinal: Number(count) + 1 })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...facts, removed: 0 }))
     .execute();
+}
+
+export async function markFieldRemoved(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('additional_field').set({ removed: 1 }).where('id', '=', id).execute();
 }
 
 export interface PersonaRow {

@@ -146,7 +146,10 @@ export interface AdditionalFieldTable {
   label: string;
   type: 'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime';
   pattern: string | null;
+  required: Generated<0 | 1>;
   ordinal: number;
+  /** 1 when it was removed: people keep their values of it, which nobody is shown. */
+  removed: Generated<0 | 1>;
 }
 
 export interface SettingTable {

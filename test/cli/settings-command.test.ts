@@ -43,9 +43,32 @@ describe('rollcall field', () => {
   test('create derives the id from the label, and list shows the field', async () => {
     using place = new Workplace();
     const words = ['--label', 'Cost centre', '--type', 'string', '--pattern', '[0-9]{4}'];
-    const field = { id: 'cost_centre', label: 'Cost centre', type: 'string', pattern: '[0-9]{4}' };
+    const field = {
+      id: 'cost_centre',
+      label: 'Cost centre',
+      type: 'string',
+      pattern: '[0-9]{4}',
+      required: false,
+    };
     expect(await place.json('field', 'create', ...words)).toEqual(field);
     expect(await place.json('field', 'list')).toEqual({ fields: [field] });
+  });
+
+  test('remove takes a field away, and create brings it back with the same type', async () => {
+    using place = new Workplace();
+    const create = ['field', 'create', '--label', 'Size', '--type'];
+    await place.json(...create, 'integer', '--required');
+    expect((await place.run('field', 'remove', 'size')).stdout).toBe(
+      'The additional field size is removed.\n',
+    );
+    expect(await place.json('field', 'list')).toEqual({ fields: [] });
+    expect(readFailure(await place.run('field', 'remove', 'size'))).toBe(
+      'There is no additional field "size".',
+    );
+    expect(readFailure(await place.run(...create, 'string'))).toBe(
+      'The additional field "size" was removed, and people keep values of it of the type integer; create it with that type, or choose another label.',
+    );
+    expect(await place.json(...create, 'integer')).toMatchObject({ id: 'size', required: false });
   });
 
   test('create refuses another type, a pattern that RE2 does not take, and a label that is taken', async () => {

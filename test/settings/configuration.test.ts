@@ -65,6 +65,56 @@ describe.each(dialects())('additional fields on %s', (dialect) => {
     expect((await app.find('/Users', `${path} eq "B-22"`)).body.totalResults).toBe(1);
   });
 
+  test('that are removed are neither shown nor found nor written, and come back with their values', async () => {
+    await using app = await openTestApp({ dialect });
+    const { configurations } = app;
+    await configurations.createField('Badge', 'string', null);
+    await configurations.createField('Desk', 'string', null);
+    await app.createUser({ userName: 'ann', [fieldsUrn]: { badge: 'B', desk: 'D' } });
+    await app.createUser({ userName: 'bob', [fieldsUrn]: { badge: 'C' } });
+    await configurations.removeField('badge');
+    const get = async (id: number) => (await app.call('GET', `/Users/${id}`)).body;
+    expect((await get(1))[fieldsUrn]).toEqual({ desk: 'D' });
+    expect(await get(2)).not.toHaveProperty(fieldsUrn);
+    expect((await get(2)).schemas).not.toContain(fieldsUrn);
+    expect((await app.call('GET', '/Users')).text).not.toContain('badge');
+    expect((await app.call('GET', `/Schemas/${fieldsUrn}`)).text).not.toContain('badge');
+    expect((await app.find('/Users', `${fieldsUrn}:badge eq "B"`)).status).toBe(400);
+    const path = `${fieldsUrn}:badge`;
+    expect((await app.patch('/Users/1', [{ op: 'replace', path, value: 'X' }])).status).toBe(400);
+    // Every other change leaves what nobody can see alone.
+    await app.call('PUT', '/Users/1', { userName: 'ann', [fieldsUrn]: { badge: 'Y' } });
+    await app.patch('/Users/2', [{ op: 'remove', path: fieldsUrn }]);
+    await app.patch('/Users/2', [{ op: 'add', path: 'title', value: 'Boss' }]);
+    await app.createUser({ userName: 'bob', [fieldsUrn]: { badge: 'Z' } });
+    expect(await get(1)).not.toHaveProperty(fieldsUrn);
+    await configurations.createField('Badge', 'string', null);
+    expect((await get(1))[fieldsUrn]).toEqual({ badge: 'B' });
+    expect((await get(2))[fieldsUrn]).toEqual({ badge: 'C' });
+  });
+
+  test('that are required are asked of who has any of them', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.configurations.createField('Badge', 'string', null, { required: true });
+    await app.configurations.createField('Desk', 'integer', null);
+    const { body } = await app.call('GET', `/Schemas/${fieldsUrn}`);
+    expect(body.attributes.map(({ required }: { required: boolean }) => required)).toEqual([true, false]);
+    expect((await app.createUser({ userName: 'ann' })).status).toBe(201);
+    const refused = await app.createUser({ userName: 'bob', [fieldsUrn]: { desk: 7 } });
+    expect(refused).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(refused.body.detail).toContain(`${fieldsUrn}:badge is required`);
+    const desk = { op: 'add', path: `${fieldsUrn}:desk`, value: 7 };
+    const badge = { op: 'add', path: `${fieldsUrn}:badge`, value: 'A' };
+    expect(await app.patch('/Users/1', [desk])).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidValue' },
+    });
+    expect((await app.patch('/Users/1', [desk, badge])).status).toBe(200);
+    await app.createUser({ userName: 'bob', [fieldsUrn]: { desk: 7, badge: 'B' } });
+    const removed = await app.patch('/Users/2', [{ op: 'remove', path: `${fieldsUrn}:badge` }]);
+    expect(removed).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
+  });
+
   test('hold values that match their pattern as a whole', async () => {
     await using app = await openTestApp({ dialect });
     await app.configurations.createField('Badge', 'string', 'A|B');

@@ -90,7 +90,9 @@ async function createConfiguration({ integer, table, numbered }: Make): Promise<
       .addColumn('label', 'text', required)
       .addColumn('type', 'text', required)
       .addColumn('pattern', 'text')
-      .addColumn('ordinal', 'integer', required),
+      .addColumn('required', 'integer', flag)
+      .addColumn('ordinal', 'integer', required)
+      .addColumn('removed', 'integer', flag),
   );
 }
 
