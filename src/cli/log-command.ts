@@ -3,8 +3,8 @@ import { DomainError } from '../errors.ts';
 import type { LoggedRequest, RequestQuery, RequestReader } from '../requests/request-reader.ts';
 import { toId } from '../resource/resource-id.ts';
 import { type Answer, answering, type Call, type Exit, readNumber } from './command.ts';
+import type { LogDirectory } from './log-directory.ts';
 import type { SourceNames } from './log-text.ts';
-import type { Services } from './services.ts';
 import { formatTable } from './table.ts';
 
 const limitDefault = 50;
@@ -35,13 +35,12 @@ export function registerLog(program: Command, exit: Exit): void {
 }
 
 async function log(call: Call): Promise<Answer> {
-  const { openForCommand } = await import('./services.ts');
+  const { openLogDirectory } = await import('./log-directory.ts');
   const { RequestReader } = await import('../requests/request-reader.ts');
-  await using services = await openForCommand(call.config);
   const pages = pagesOf(call);
-  const query = await queryOf(call, services);
-  const names: SourceNames = new Map((await services.sources.list()).map(({ id, name }) => [id, name]));
-  const path = services.folder.requests;
+  await using directory = await openLogDirectory(call.config);
+  const query = await queryOf(call, directory);
+  const { names, path } = directory;
   if (call.options.follow === true) {
     await follow(call, { query, names, open: () => new RequestReader(path) });
     return { value: undefined };
@@ -163,11 +162,11 @@ function toValue(request: LoggedRequest, names: SourceNames) {
   return { ...request, source: sourceId === null ? null : (names.get(sourceId) ?? null) };
 }
 
-async function queryOf({ options }: Call, services: Services): Promise<RequestQuery> {
+async function queryOf({ options }: Call, directory: LogDirectory): Promise<RequestQuery> {
   const { source, status, method, since, request, mended } = options;
-  const about = await aboutOf(options, services);
+  const about = await aboutOf(options, directory);
   return {
-    ...(source === undefined ? {} : { sourceId: (await services.sources.get(source)).id }),
+    ...(source === undefined ? {} : { sourceId: await directory.sourceId(source) }),
     ...(about === undefined ? {} : { about }),
     ...(status === undefined ? {} : { status: readStatus(status) }),
     ...(method === undefined ? {} : { method: String(method).toUpperCase() }),
@@ -180,15 +179,14 @@ async function queryOf({ options }: Call, services: Services): Promise<RequestQu
 /** Somebody who is not in the directory may still have been asked for, by a name. */
 async function aboutOf(
   { user, group }: Call['options'],
-  { database }: Services,
+  directory: LogDirectory,
 ): Promise<RequestQuery['about']> {
   if (user !== undefined && group !== undefined)
     throw new DomainError('invalidValue', 'Give --user or --group, not both.');
   const text = user ?? group;
   if (text === undefined) return undefined;
-  const { namedResources } = await import('./named-resource.ts');
   const resourceType = user === undefined ? 'Group' : 'User';
-  const [found] = await namedResources(database.read, resourceType, text);
+  const found = await directory.named(resourceType, text);
   return found === undefined
     ? { resourceType, ...(toId(text) > 0 ? { resourceId: toId(text) } : {}), name: text }
     : { resourceType, resourceId: found.id, name: found.name };

@@ -93,7 +93,8 @@ interface Row {
   readonly decoded?: string | null;
 }
 
-const rowsScannedMax = 50_000;
+/** A few milliseconds of work: the console asks in the process that answers requests. */
+const rowsScannedMax = 10_000;
 const limitMax = 1_000;
 const repairRowsMax = 1_000;
 const dayMs = 24 * 60 * 60 * 1_000;

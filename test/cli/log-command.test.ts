@@ -156,6 +156,21 @@ describe('rollcall log', () => {
     expect(text).not.toContain('/before');
   }, 60_000);
 
+  test('is there when the database is not, without names', async () => {
+    using place = await withLog({ path: '/1', sourceId: 2 }, { path: '/2', name: 'ann' });
+    await Bun.write(join(place.data, 'rollcall.db'), 'no database'.repeat(1_000));
+    const { status, stdout, stderr } = await place.run('log', '--source', '2');
+    expect(status).toBe(0);
+    expect(stdout).toContain('source 2, 1.25 ms');
+    expect(stderr).toMatch(
+      /^rollcall: Without names, because: .+ cannot be opened: file is not a database\.\n$/,
+    );
+    expect((await place.run('log', '--user', 'ann')).stdout).toContain('/2');
+    expect((await place.run('log', '--source', 'Okta')).stderr).toContain(
+      'can only be given by its id, not as "Okta"',
+    );
+  }, 60_000);
+
   test('says in a sentence what it cannot do', async () => {
     using place = new Workplace();
     await place.json('source', 'create', '--kind', 'scim', '--name', 'Okta');
