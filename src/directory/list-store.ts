@@ -31,6 +31,8 @@ export interface IdSlice {
 export interface ListStore {
   /** The order of ids as the numbers that they are, which costs nothing; RFC 7643 knows them as texts. */
   readonly idKey: SortKey;
+  /** How many there are. */
+  total(db: Reader): Promise<number>;
   /** All ids in ranges that hold a bounded number of resources each; their order is that of ids. */
   ranges(db: Reader): Promise<IdRange[]>;
   /** The next range after `after` in which the owner has at most `ownedInRangeMax` resources; undefined at the end. */
@@ -83,6 +85,12 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
         .where('live', '>', 0)
         .orderBy('block'),
   );
+  const selectTotal = statement<{ resourceType: ResourceTypeName }, { total: number | null }>((db, place) =>
+    db
+      .selectFrom('resource_block')
+      .select(sql<number | null>`sum(live)`.as('total'))
+      .where('resource_type', '=', place('resourceType')),
+  );
   const selectAny = statement<{ from: number; skip: number; count: number }, { id: number }>((db, place) =>
     db
       .selectFrom(table)
@@ -106,6 +114,10 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
 
   return {
     idKey: { key: sql.ref(`${table}.id`), isIndexed: true, type: 'number' },
+    async total(db) {
+      const [row] = await selectTotal(db, { resourceType });
+      return Number(row?.total ?? 0);
+    },
     async ranges(db) {
       const blocks = await selectBlocks(db, { resourceType });
       return blocks.map(({ block, live }) => ({ from: block * blockIds, to: (block + 1) * blockIds, live }));

@@ -31,6 +31,12 @@ export class RowWalk {
     return this.#parts.line.run(this.#parts.sourceId, this.#parts.signal, work);
   }
 
+  /** How many rows there are. */
+  async total(): Promise<number> {
+    const { db, list, owner } = this.#parts;
+    return owner === undefined ? list.total(db) : sumOf(await this.ranges());
+  }
+
   /** All ranges, in the order of ids. */
   async ranges(): Promise<readonly IdRange[]> {
     const { db, list, owner } = this.#parts;

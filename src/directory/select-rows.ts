@@ -1,13 +1,11 @@
 import { DomainError } from '../errors.ts';
-import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { Reader } from '../storage/database.ts';
-import { findCandidates } from './candidates.ts';
 import type { DirectoryContext } from './context.ts';
+import { byId, findFew } from './few-rows.ts';
 import type { FilterScope, SortKey } from './filter-sql.ts';
 import { FirstRows, type RankedRow, type RankOrder, rankOrder } from './first-rows.ts';
 import type { IdRange, Rows } from './list-store.ts';
 import type { Listed, Listing, Query, Sort } from './query.ts';
-import { breathe } from './query-line.ts';
 import { type RowWalk, sumOf } from './row-walk.ts';
 
 /** Where a cursor stands: behind this row. */
@@ -46,33 +44,26 @@ interface PageAsked {
   readonly after: Position | undefined;
 }
 
-/** Matches of an index that are looked at one by one; what has more of them is walked. */
-const fewMax = 5_000;
 /** How deep a sorted list without an index for its order may be paged. */
 export const sortedRowsMax = 200_000;
 
 export async function selectRows(selecting: Selecting, query: Query): Promise<Selection> {
   const { scope, listing } = selecting;
   const isDescending = query.sort?.isDescending ?? false;
-  const filter = query.filter && listing.filterSql(query.filter, scope);
-  const plan: Plan = {
-    rows: { condition: filter?.condition, owner: scope.owner },
-    key: query.sort && sortKeyOf(selecting, query.sort),
-    order: rankOrder(isDescending),
-    isDescending,
-    page: pageAsked(query),
-  };
+  const order = rankOrder(isDescending);
+  const key = query.sort && sortKeyOf(selecting, query.sort);
+  const page = pageAsked(query);
   if (query.filter !== undefined) {
-    const few = await findFew(selecting, plan, query.filter);
-    if (few !== undefined) return pageOfFew(plan, few);
+    const few = await findFew(selecting, query.filter, key);
+    if (few !== undefined) return pageOfFew(few, order, page);
   }
-  if (plan.page.count === 0)
-    return { totalResults: await countRows(selecting, plan), rows: [], next: undefined };
-  if (plan.key !== undefined) {
-    const isByIndex = plan.key.isIndexed && query.filter === undefined && scope.owner === undefined;
-    return isByIndex ? pageByIndex(selecting, plan, plan.key) : pageBySorting(selecting, plan, plan.key);
-  }
-  return query.filter === undefined ? pageOfAll(selecting, plan) : pageByWalking(selecting, plan);
+  const condition = query.filter && listing.filterSql(query.filter, scope).condition;
+  const plan: Plan = { rows: { condition, owner: scope.owner }, key, order, isDescending, page };
+  if (page.count === 0) return { totalResults: await countRows(selecting, plan), rows: [], next: undefined };
+  if (key === undefined)
+    return condition === undefined ? pageOfAll(selecting, plan) : pageByWalking(selecting, plan);
+  const isByIndex = key.isIndexed && condition === undefined && scope.owner === undefined;
+  return isByIndex ? pageByIndex(selecting, plan, key) : pageBySorting(selecting, plan, key);
 }
 
 function sortKeyOf({ listing, scope }: Selecting, { target }: Sort): SortKey {
@@ -85,41 +76,7 @@ function pageAsked({ count, startIndex, cursor }: Query): PageAsked {
   return { count, skip: 0, isCursor: true, after: cursor.after };
 }
 
-/** All that match, when an index shows that they are few. */
-async function findFew(
-  selecting: Selecting,
-  { rows, key }: Plan,
-  filter: ResolvedFilter,
-): Promise<readonly RankedRow[] | undefined> {
-  const { db, context, listing } = selecting;
-  const direct = await listing.findDirectly(db, context, filter);
-  const all = { condition: undefined, owner: rows.owner };
-  if (direct !== undefined) return listing.list.rowsAmong(db, all, direct, key);
-  let asked = 0;
-  const ids = await findCandidates(filter, fewMax, async (term) => {
-    if (asked > 0) await breathe();
-    asked += 1;
-    return askIndex(selecting, term);
-  });
-  return ids && listing.list.rowsAmong(db, rows, ids, key);
-}
-
-/** The ids that meet one term, when an index finds them and they are few. */
-async function askIndex(
-  { db, context, scope, listing }: Selecting,
-  term: ResolvedFilter,
-): Promise<readonly number[] | undefined> {
-  const { driven, isIndexed, wholes } = listing.filterSql(term, scope);
-  if (!isIndexed) return undefined;
-  context.signal?.throwIfAborted();
-  for (const whole of wholes) {
-    if (!(await listing.list.isShort(db, whole, fewMax))) return undefined;
-  }
-  const ids = await listing.list.someIds(db, driven, fewMax + 1);
-  return ids.length <= fewMax ? ids : undefined;
-}
-
-function pageOfFew({ order, page }: Plan, rows: readonly RankedRow[]): Selection {
+function pageOfFew(rows: readonly RankedRow[], order: RankOrder, page: PageAsked): Selection {
   const { after, skip, count } = page;
   const inOrder = rows.toSorted(order);
   const behind = after === undefined ? inOrder : inOrder.filter((row) => order(row, after) > 0);
@@ -138,9 +95,9 @@ function cut(
 }
 
 async function countRows({ db, listing, walk }: Selecting, { rows }: Plan): Promise<number> {
-  const ranges = await walk.ranges();
-  if (rows.condition === undefined) return sumOf(ranges);
-  walk.require(sumOf(ranges));
+  const all = await walk.total();
+  if (rows.condition === undefined) return all;
+  walk.require(all);
   let total = 0;
   await walk.each(0, async (range) => {
     total += (await listing.list.idsWithin(db, rows, range)).length;
@@ -152,10 +109,12 @@ async function countRows({ db, listing, walk }: Selecting, { rows }: Plan): Prom
 /** Everything in the order of ids: the place of any page follows from how many there are in each range. */
 async function pageOfAll({ db, listing, walk }: Selecting, { rows, page }: Plan): Promise<Selection> {
   const { isCursor, after, skip, count } = page;
+  const ranges = skip === 0 ? [] : await walk.ranges();
+  const place = skip === 0 ? { from: (after?.id ?? 0) + 1, skip } : placeOf(ranges, skip);
+  // What one source owns has to be counted, and a cursor does without.
   const isTotalCheap = rows.owner === undefined || !isCursor;
-  const ranges = isTotalCheap ? await walk.ranges() : [];
-  const totalResults = isTotalCheap ? sumOf(ranges) : undefined;
-  const place = isCursor ? { from: (after?.id ?? 0) + 1, skip: 0 } : placeOf(ranges, skip);
+  const total = skip === 0 && isTotalCheap ? await walk.total() : sumOf(ranges);
+  const totalResults = isTotalCheap ? total : undefined;
   if (place === undefined) return { totalResults, rows: [], next: undefined };
   const ids = await listing.list.ids(db, rows, { ...place, count: isCursor ? count + 1 : count });
   return { totalResults, ...cut(ids.map(byId), page, count) };
@@ -174,10 +133,6 @@ function placeOf(
   return undefined;
 }
 
-function byId(id: number): RankedRow {
-  return { id, key: null };
-}
-
 /** What a filter without a helpful index finds, in the order of ids. */
 async function pageByWalking(selecting: Selecting, plan: Plan): Promise<Selection> {
   return plan.page.isCursor ? nextByWalking(selecting, plan) : numberedByWalking(selecting, plan);
@@ -187,7 +142,7 @@ async function numberedByWalking(
   { db, listing, walk }: Selecting,
   { rows, page: { skip, count } }: Plan,
 ): Promise<Selection> {
-  walk.require(sumOf(await walk.ranges()));
+  walk.require(await walk.total());
   const shown: RankedRow[] = [];
   let total = 0;
   await walk.each(0, async (range) => {
@@ -223,7 +178,7 @@ async function nextByWalking({ db, listing, walk }: Selecting, { rows, page }: P
 async function pageByIndex(selecting: Selecting, plan: Plan, key: SortKey): Promise<Selection> {
   const { db, listing, walk } = selecting;
   const { isDescending, page } = plan;
-  const totalResults = sumOf(await walk.ranges());
+  const totalResults = await walk.total();
   if (page.skip >= totalResults) return { totalResults, rows: [], next: undefined };
   const step = (after: Position | undefined, count: number) =>
     listing.list.rowsByKey(db, { key, isDescending, after, count });
@@ -258,7 +213,7 @@ async function pageBySorting(selecting: Selecting, plan: Plan, key: SortKey): Pr
   const { db, listing, walk } = selecting;
   const { rows, order, page } = plan;
   const { after, skip, count } = page;
-  walk.require(sumOf(await walk.ranges()));
+  walk.require(await walk.total());
   requireShallow(skip + count);
   const kept = new FirstRows(order, skip + count + 1);
   let total = 0;
