@@ -51,11 +51,15 @@ export function userVerbs(people: Users): UserVerbs {
     async create(call, body) {
       const created = await people.create(call.context, body, call.source.settings.onMatch);
       touch(call, 'User', created.resource.id);
+      noteDroppedPassword(call, created, body);
       return created;
     },
     async createRing(call, bodies) {
       const created = await people.createRing(call.context, bodies, call.source.settings.onMatch);
-      for (const { resource } of created) touch(call, 'User', resource.id);
+      for (const [index, each] of created.entries()) {
+        touch(call, 'User', each.resource.id);
+        noteDroppedPassword(call, each, bodies[index]);
+      }
       return created;
     },
     replace(call, { id, ifMatch }, body) {
@@ -112,6 +116,12 @@ export function targetOf(request: Request, id: string): Target {
 /** For the request log; an id of no resource is not worth a line. */
 function touch({ trace }: ScimCall, resourceType: ResourceTypeName, resourceId: number): void {
   if (resourceId > 0) trace.touched.push({ resourceType, resourceId });
+}
+
+/** A password is for a new user alone; a create that met somebody who is there leaves theirs as it was. */
+function noteDroppedPassword(call: ScimCall, { outcome }: Created<User>, body: ScimObject | undefined): void {
+  if (outcome === 'created' || body?.password === undefined) return;
+  call.trace.ignored.push({ attribute: 'password', reason: 'password' });
 }
 
 function note(call: ScimCall, code: string, whats: readonly string[]): void {

@@ -86,6 +86,9 @@ describe.each(dialects())('password on %s', (dialect) => {
     expect((await app.createUser({ userName: 'ann', password: 'Second-Pass1' })).status).toBe(200);
     expect(await passwordHash(app, 1)).toBe(before);
     expect(await app.history()).toEqual(['User 1 create']);
+    const dropped = app.logged.filter((line) => /"ignored":\[\{[^}]*"reason":"password"/.test(line));
+    expect(dropped).toHaveLength(3);
+    expect(app.logged.join('')).not.toContain('Second-Pass1');
   });
 
   test('is forgotten when the user is archived', async () => {
