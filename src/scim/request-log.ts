@@ -92,6 +92,7 @@ export class CallLog {
     const { requests, activity, clock } = this.#parts;
     const sourceId = principal?.kind === 'source' ? principal.source.id : null;
     const nowMs = clock().getTime();
+    if (sourceId !== null) activity.request(sourceId, nowMs);
     if (!activity.mayLogRefusal(sourceId, nowMs)) return;
     const address = addressOf(facts.path || (URL.parse(request.url)?.pathname ?? ''), queryOf(request.url));
     requests.append({

@@ -140,6 +140,15 @@ describe('the request log', () => {
     expect(app.requests().filter(({ sourceId }) => sourceId === null)).toHaveLength(201);
   });
 
+  test('takes a request that came too fast for a sign of life of its source', async () => {
+    await using app = await openTestApp({ settings: { rateLimit: '25' } });
+    for (let number = 0; number < 50; number += 1) await app.call('GET', '/Users?count=0');
+    app.clock.advance(-5);
+    expect((await app.call('GET', '/Users')).status).toBe(429);
+    app.clock.advance(5);
+    expect(await metricsOf(app)).toContain('rollcall_scim_seconds_since_request{source="1"} 5');
+  });
+
   test('writes no file before there is something to write', async () => {
     await using app = await openTestApp();
     await app.createUser({ userName: 'ann' });
@@ -175,6 +184,7 @@ describe('the metrics', () => {
     expect(metrics).toContain('rollcall_scim_repairs_total{source="1",code="boolean-from-string"} 2');
     expect(metrics).toContain('rollcall_scim_seconds_since_request{source="1"} 90');
     expect(metrics).toContain('rollcall_request_log_dropped_total 0');
+    expect(metrics).toContain('rollcall_scim_deactivations_total{source="1"} 0');
     expect(metrics).not.toMatch(/ann|bob/);
   });
 });
