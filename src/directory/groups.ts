@@ -13,10 +13,12 @@ import { groupListing } from './group-listing.ts';
 import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingGroup } from './match.ts';
+import { readMembersText } from './member-text-store.ts';
 import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList, queryRows } from './query.ts';
+import { memberView } from './resource-view.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
 import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
@@ -55,6 +57,13 @@ export class Groups {
   async members(context: DirectoryContext, id: number): Promise<Member[]> {
     const members = await listMembers(this.#database.read, id);
     return members.filter((member) => isVisible(context, member));
+  }
+
+  /** The same as JSON text, with commas between them; `address` is that of a user without the id. */
+  async membersText(context: DirectoryContext, id: number, address: string): Promise<string> {
+    if (context.scope === 'all') return readMembersText(this.#database.read, id, address);
+    const members = await this.members(context, id);
+    return members.map((member) => JSON.stringify(memberView(member, address))).join(',');
   }
 
   countMembers(id: number): Promise<number> {

@@ -80,16 +80,21 @@ export function personasOf(
   });
 }
 
+/** The address of a user without the id, which stands at its end. */
+export function userAddress(link: Link): string {
+  return link('User', 0).replace(/0$/, '');
+}
+
+export function memberView({ id, displayName }: Member, address: string): ScimObject {
+  return { value: String(id), $ref: address + id, display: displayName, type: 'User' };
+}
+
 /** The group as RFC 7643 §4.2 shows it; `members` are shown when they were loaded. */
 export function groupView(group: Group, members: readonly Member[] | undefined, link: Link): ScimObject {
   const view: Record<string, ScimValue> = { schemas: [], id: String(group.id), ...group.resource };
   if (members !== undefined && members.length > 0) {
-    view.members = members.map((member) => ({
-      value: String(member.id),
-      $ref: link('User', member.id),
-      display: member.displayName,
-      type: 'User',
-    }));
+    const address = userAddress(link);
+    view.members = members.map((member) => memberView(member, address));
   }
   return { ...view, meta: meta('Group', group, link) };
 }

@@ -72,12 +72,14 @@ export interface Shown {
   readonly view: ScimObject;
   readonly projection: Projection;
   readonly version: number;
+  /** Members of a group that `view` does not have, as JSON texts with commas between them. */
+  readonly members?: string;
 }
 
 /** One resource, with its entity tag (RFC 7644 §3.14). */
 export function resource(
   request: Request,
-  { resourceType, view, projection, version }: Shown,
+  { resourceType, view, projection, version, members = '' }: Shown,
   status = 200,
 ): Response {
   const unchanged = notModified(request, version);
@@ -85,10 +87,9 @@ export function resource(
   const { meta } = view as { meta?: { location?: string } };
   const location =
     request.method === 'POST' && meta?.location !== undefined ? { location: meta.location } : {};
-  return json(request, shown(resourceType, view, projection), {
-    status,
-    headers: { etag: toETag(version), ...location },
-  });
+  const text = JSON.stringify(shown(resourceType, view, projection));
+  const whole = members === '' ? text : `${text.slice(0, -1)},"members":[${members}]}`;
+  return jsonText(request, whole, { status, headers: { etag: toETag(version), ...location } });
 }
 
 /** One resource that was read, and is JSON text already. */

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
-import { groupView } from '../directory/resource-view.ts';
+import { groupView, userAddress } from '../directory/resource-view.ts';
 import { toETag } from '../directory/version.ts';
 import { noContent, projectionOf, resource } from './answer.ts';
 import { readScimBody } from './body.ts';
@@ -109,8 +109,16 @@ function answerFrom(directory: Groups) {
   return async (request: Request, call: ScimCall, group: Group, status = 200): Promise<Response> => {
     const { groupType } = call.context.configuration;
     const projection = projectionOf(call, groupType);
+    const answered = { resourceType: groupType, projection, version: group.version };
+    if (projection.isDefault) {
+      const members = await directory.membersText(call.context, group.id, userAddress(call.link));
+      return resource(
+        request,
+        { ...answered, view: groupView(group, undefined, call.link), members },
+        status,
+      );
+    }
     const members = projection.shows('members') ? await directory.members(call.context, group.id) : undefined;
-    const view = groupView(group, members, call.link);
-    return resource(request, { resourceType: groupType, view, projection, version: group.version }, status);
+    return resource(request, { ...answered, view: groupView(group, members, call.link) }, status);
   };
 }

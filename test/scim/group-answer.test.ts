@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test';
+import { groupUrn, openTestApp, platformGroupUrn } from '../support/app.ts';
+import { dialects } from '../support/database.ts';
+
+/** Names that JSON, SQL or a pattern could read as something else. */
+const names = [
+  'plain',
+  'with "quotes" and \\ backslash',
+  "it's",
+  '李\u2028é😀',
+  '{}],"members":[',
+  '%d %s $1 || x',
+  '',
+];
+
+describe.each(dialects())('a group on %s', (dialect) => {
+  test('is answered with all its members, however they are named', async () => {
+    await using app = await openTestApp({ dialect });
+    const people = [];
+    for (const [index, displayName] of names.entries())
+      people.push((await app.createUser({ userName: `u${index}`, displayName })).body);
+    const members = people.map(({ id }) => ({ value: id }));
+    const made = await app.createGroup({
+      displayName: 'All',
+      externalId: 'x',
+      members: members.toReversed(),
+    });
+    const shown = people.map(({ id, displayName, userName, meta }) => ({
+      value: id,
+      $ref: meta.location,
+      display: displayName ?? userName,
+      type: 'User',
+    }));
+    const whole = {
+      schemas: [groupUrn, platformGroupUrn],
+      id: made.body.id,
+      displayName: 'All',
+      externalId: 'x',
+      members: shown,
+      [platformGroupUrn]: { groupType: 'security group' },
+      meta: made.body.meta,
+    };
+    expect(made.body).toEqual(whole);
+    expect(made.headers.get('location')).toBe(made.body.meta.location);
+    const got = await app.call('GET', `/Groups/${made.body.id}`);
+    expect(got.body).toEqual(whole);
+    expect(got.headers.get('etag')).toBe(got.body.meta.version);
+    const named = await app.call('GET', `/Groups/${made.body.id}?attributes=members`);
+    expect(named.body.members).toEqual(shown);
+  });
+
+  test('without members has no attribute for them', async () => {
+    await using app = await openTestApp({ dialect });
+    const { body } = await app.createGroup({ displayName: 'Nobody' });
+    expect((await app.call('GET', `/Groups/${body.id}`)).body).toEqual(body);
+    expect(body).not.toHaveProperty('members');
+  });
+
+  test('shows a source that sees its own alone the members that are', async () => {
+    await using app = await openTestApp({ dialect });
+    const token = await app.addSource('Own', { scope: 'own' });
+    const theirs = await app.createUser({ userName: 'theirs' });
+    const mine = await app.createUser({ userName: 'mine' }, { token });
+    const group = await app.createGroup({ displayName: 'G', members: [{ value: mine.body.id }] }, { token });
+    await app.patch(`/Groups/${group.body.id}`, [
+      { op: 'add', path: 'members', value: [{ value: theirs.body.id }] },
+    ]);
+    const values = async (asked: string) => {
+      const { body } = await app.call('GET', `/Groups/${group.body.id}`, undefined, { token: asked });
+      return body.members.map(({ value }: { value: string }) => value);
+    };
+    expect(await values(token)).toEqual([mine.body.id]);
+    expect(await values(app.token)).toEqual([theirs.body.id, mine.body.id]);
+  });
+});
