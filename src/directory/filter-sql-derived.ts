@@ -21,6 +21,8 @@ export interface FilterScope {
   readonly owner?: number | null | undefined;
   /** What `$ref` and `meta.location` begin with: `https://id.example.com/api/v2/scim/v2`. */
   readonly base: string;
+  /** The additional fields there are. Values of fields that were removed are kept, and shown to nobody. */
+  readonly additionalFields: readonly string[];
 }
 
 /** A closed map: no attribute name of a client ever becomes SQL. Keys are the paths of RFC 7644 §3.10. */

@@ -45,6 +45,17 @@ export function hasExtension(urn: string, row: DocumentRow, dialect: Dialect): C
   return isThere(dialect === 'sqlite' ? sqliteDocument(row) : postgresDocument(row), [urn]);
 }
 
+/** Whether a person's document has a value of any of these additional fields. */
+export function hasAdditionalField(fields: readonly string[], dialect: Dialect): Condition {
+  const document = sql.ref('user.document');
+  const names = JSON.stringify(fields);
+  return dialect === 'sqlite'
+    ? sql<SqlBool>`exists (select 1 from json_each(${document}, ${pathOf([additionalFieldsUrn])}) as field
+        where field.key in (select value from json_each(${names})))`
+    : sql<SqlBool>`exists (select 1 from json_object_keys(cast(${document} as json) -> ${additionalFieldsUrn}) as field
+        where field in (select json_array_elements_text(cast(${names} as json))))`;
+}
+
 /** The canonical key of the name by which a row of people is shown; `row` is its alias in the query. */
 export function shownNameKey(row: string, dialect: Dialect): Sql {
   const folded = sql.ref(`${row}.folded`);

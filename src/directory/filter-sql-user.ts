@@ -10,7 +10,7 @@ import {
   metaPlace,
   type Places,
 } from './filter-sql-derived.ts';
-import { documentPlace, hasExtension, shownNameKey } from './filter-sql-document.ts';
+import { documentPlace, hasAdditionalField, hasExtension, shownNameKey } from './filter-sql-document.ts';
 import {
   all,
   alternatives,
@@ -164,7 +164,7 @@ const schemas = (scope: FilterScope): Place => {
     [coreUserUrn, always],
     [enterpriseUserUrn, shows(enterpriseUserUrn, company(scope), department(scope), manager(scope))],
     [platformUserUrn, shows(platformUserUrn, company(scope), location(scope), personas(scope))],
-    [additionalFieldsUrn, shows(additionalFieldsUrn)],
+    [additionalFieldsUrn, hasAdditionalField(scope.additionalFields, dialect)],
   ];
   return alternatives(urns.map(([urn, condition]) => ({ condition, value: constantValue(urn, dialect) })));
 };

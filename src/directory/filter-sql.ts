@@ -4,7 +4,7 @@
 
 import { type SqlBool, sql } from 'kysely';
 import type { FilterTarget, ResolvedFilter } from '../resource/filter-resolve.ts';
-import type { AttributeDefinition } from '../resource/schema.ts';
+import { type AttributeDefinition, additionalFieldsUrn, findExtension } from '../resource/schema.ts';
 import type { Dialect } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
 import type { FilterScope } from './filter-sql-derived.ts';
@@ -40,8 +40,10 @@ export interface CompiledFilter {
 
 /** What a filter or a sort of this context may refer to. */
 export function filterScope(dialect: Dialect, context: DirectoryContext): FilterScope {
-  const { sourceId, base = '' } = context;
-  return { dialect, sourceId, base, owner: visibleOwner(context) };
+  const { sourceId, base = '', configuration } = context;
+  const fields = findExtension(configuration.userType, additionalFieldsUrn)?.schema.attributes ?? [];
+  const additionalFields = fields.map((field) => field.name);
+  return { dialect, sourceId, base, additionalFields, owner: visibleOwner(context) };
 }
 
 /** The filter as a condition on the rows of `user`. */

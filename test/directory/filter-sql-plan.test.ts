@@ -132,7 +132,7 @@ async function planOf(
   table: 'user' | 'group_',
   text: string,
 ): Promise<string> {
-  const scope = { dialect, sourceId: 1, base };
+  const scope = { dialect, sourceId: 1, base, additionalFields: [] };
   const compiled =
     table === 'user'
       ? userFilterSql(readFilter(buildResourceType('User'), text).filter, scope)
@@ -146,7 +146,7 @@ async function planOf(
 }
 
 const primaryKeys: Readonly<Record<string, string>> = {
-  membership_pk: 'sqlite_autoindex_membership_1',
+  membership_pk: 'mine USING PRIMARY KEY',
   user_pkey: 'user USING INTEGER PRIMARY KEY',
   group__pkey: 'group_ USING INTEGER PRIMARY KEY',
 };

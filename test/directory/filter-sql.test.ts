@@ -85,6 +85,17 @@ describe.each(dialects())('filters on %s', (dialect) => {
     expect(await ids(app, `${fieldsUrn}:shoe pr`)).toEqual(['1']);
   });
 
+  test('find nobody by a field that was removed', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.configurations.createField('Shoe', 'string', null);
+    await app.createUser({ userName: 'ann', [fieldsUrn]: { shoe: '44' } });
+    expect(await ids(app, `schemas eq "${fieldsUrn}"`)).toEqual(['1']);
+    await app.configurations.removeField('shoe');
+    expect((await app.call('GET', '/Users/1')).body.schemas).not.toContain(fieldsUrn);
+    expect(await ids(app, `schemas eq "${fieldsUrn}"`)).toEqual([]);
+    expect((await app.find('/Users', `${fieldsUrn}:shoe pr`)).body.scimType).toBe('invalidFilter');
+  });
+
   test('answer the largest filters there may be', async () => {
     await using app = await openTestApp({ dialect });
     await app.createUser({ userName: 'ann', emails: [{ type: 'work', value: 'a@x.org' }] });
