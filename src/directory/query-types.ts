@@ -32,7 +32,11 @@ const nothing: Selection = { totalResults: 0, rows: [], next: undefined };
 
 /** One list of several types (RFC 7644 §3.4.2.1): by the sorted value, equal ones by type, then by id. */
 export function queryTypes(types: readonly TypeQuery[], page: TypesPage): Promise<TypedSelection> {
-  if (page.cursor !== undefined) return nextRows(types, page, page.cursor.after);
+  if (page.cursor !== undefined) {
+    const { after } = page.cursor;
+    const isInTurn = !page.isSorted && page.count > 0 && types.length > 1;
+    return isInTurn ? nextInTurn(types, page.count, after) : nextRows(types, page, after);
+  }
   return page.isSorted && page.count > 0 && types.length > 1
     ? sortedRows(types, page)
     : rowsInTurn(types, page);
@@ -62,6 +66,25 @@ async function sortedRows(types: readonly TypeQuery[], page: TypesPage): Promise
   const rows = merge(found, page.isDescending).slice(skip, count);
   const totalResults = found.reduce((sum, each) => sum + (each.totalResults ?? 0), 0);
   return { totalResults, rows, next: undefined };
+}
+
+/** One type behind the other: of those behind the last row of the page only whether there is anything is asked. */
+async function nextInTurn(
+  types: readonly TypeQuery[],
+  count: number,
+  after: TypedRow | undefined,
+): Promise<TypedSelection> {
+  const rows: TypedRow[] = [];
+  for (const [type, query] of types.entries()) {
+    const cursor = after === undefined ? {} : { after: placeIn(type, after) };
+    const wanted = Math.max(1, count - rows.length);
+    const found = (await query?.({ startIndex: 1, count: wanted, cursor })) ?? nothing;
+    if (rows.length === count && (found.rows.length > 0 || found.next !== undefined))
+      return { totalResults: undefined, rows, next: rows.at(-1) };
+    rows.push(...typed(found.rows, type));
+    if (found.next !== undefined) return { totalResults: undefined, rows, next: { ...found.next, type } };
+  }
+  return { totalResults: undefined, rows, next: undefined };
 }
 
 /** What lies behind `after` in the order of all types, as far as each type has said what is there. */
