@@ -47,7 +47,7 @@ export const configurationCases: readonly ConfigurationCase[] = [
       for (const logBodies of ['true', 'false']) {
         await using app = await openTestApp({ settings: { logBodies } });
         await app.createUser({ userName: 'ann', displayName: 'Visible', password: 'Canary-1' });
-        const log = app.logged.join('');
+        const log = app.logged.join('') + JSON.stringify(app.requests());
         expect(log.includes('Visible')).toBe(logBodies === 'true');
         expect(log).not.toContain('Canary');
       }
