@@ -2,7 +2,6 @@ import { groupFilterSql, groupSortKey } from './filter-sql.ts';
 import { type Group, selectGroups } from './group-store.ts';
 import { groupList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
-import { groupView } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 
 export const groupListing: Listing<Group> = {
@@ -10,7 +9,6 @@ export const groupListing: Listing<Group> = {
   filterSql: groupFilterSql,
   sortKey: groupSortKey,
   select: selectGroups,
-  view: (group) => groupView(group, undefined, () => ''),
   async findDirectly(db, context, filter) {
     const externalId = equalTo(filter, 'externalId');
     if (externalId === undefined || context.sourceId === null) return undefined;

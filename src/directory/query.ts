@@ -1,5 +1,4 @@
 import type { FilterTarget, ResolvedFilter } from '../resource/filter-resolve.ts';
-import type { ScimObject } from '../resource/value.ts';
 import type { Database, Reader } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
 import { type CompiledFilter, type FilterScope, filterScope, type SortKey } from './filter-sql.ts';
@@ -44,7 +43,6 @@ export interface Listing<R> {
   /** Ids that a filter names outright, by one look into a unique index; undefined for any other filter. */
   findDirectly(db: Reader, context: DirectoryContext, filter: ResolvedFilter): Promise<number[] | undefined>;
   select(db: Reader, ids: readonly number[], sourceId: number | null): Promise<R[]>;
-  view(resource: R, context: DirectoryContext): ScimObject;
 }
 
 export type Listed = { readonly id: number; readonly ownerSourceId: number | null };

@@ -3,7 +3,7 @@ import { type DirectoryContext, isVisible } from './context.ts';
 import { userFilterSql, userSortKey } from './filter-sql.ts';
 import { userList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
-import { userView, withoutManager } from './resource-view.ts';
+import { withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 import type { User } from './user.ts';
 import { findLiveUsers, findUsersByNameKeys, selectUsers } from './user-store.ts';
@@ -13,7 +13,6 @@ export const userListing: Listing<User> = {
   filterSql: userFilterSql,
   sortKey: userSortKey,
   select: selectLiveUsers,
-  view: (user, context) => userView(user, context.configuration.personas, () => ''),
   async findDirectly(db, context, filter) {
     const userName = equalTo(filter, 'userName');
     if (userName !== undefined) return (await findUsersByNameKeys(db, [userName.key])).map((hit) => hit.id);
