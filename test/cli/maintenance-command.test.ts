@@ -66,6 +66,7 @@ describe('rollcall doctor', () => {
       'tables',
       'counts',
       'key',
+      'brake',
       'service',
     ]);
   });

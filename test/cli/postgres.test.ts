@@ -31,6 +31,7 @@ describe.skipIf(serverUrl === undefined)('commands on PostgreSQL', () => {
       'database',
       'tables',
       'key',
+      'brake',
     ]);
     expect(passed).toBe(true);
   }, 30_000);
