@@ -1,6 +1,6 @@
 // Every behaviour of a known client and every row of the service description that SCIM has to answer to, by a name that
 // stays. A conversation or a case says which of them it shows; runner.test.ts fails for one that nobody shows.
-// Rows about files are shown by test/imports and test/upload. Of RFC 7644, Bulk, sorting and lists have tests of their own.
+// Rows about files are shown by test/imports and test/upload. Bulk has tests of its own.
 
 const numbered = (prefix: string, last: number) =>
   Array.from({ length: last }, (_, index) => `${prefix}${index + 1}`);
@@ -28,6 +28,8 @@ const clients = [
 ];
 
 const rfc7644 = ['error-body', 'etag', 'me', 'discovery', 'patch', 'errata'].map((name) => `D-${name}`);
+
+const rfcOfLists = ['sort', 'search', 'cursor', 'cursor-errors'].map((name) => `RFC-${name}`);
 
 const configuration = ['name', 'generate-key', 'active', 'log-request-body', 'api-url-suffix'].map(
   (name) => `CF-${name}`,
@@ -73,6 +75,7 @@ const rules = [
 export const rows: readonly string[] = [
   ...clients,
   ...rfc7644,
+  ...rfcOfLists,
   ...configuration,
   ...userFields,
   ...groupFields,
