@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
+import { inNumbers } from '../storage/list-parameter.ts';
+import { lockRows } from '../storage/row-lock.ts';
 import type { MembershipTable, Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import { isLive } from './user-store.ts';
@@ -43,13 +44,8 @@ export async function countMembers(db: Reader, groupId: number): Promise<number>
 
 type GroupAndUsers = { group: number; users: string };
 
-/** On PostgreSQL nobody can archive or change them while they are being added; always locked in the order of ids. */
 function liveUsers(db: Kysely<Tables>, ids: unknown) {
-  return db
-    .selectFrom('user')
-    .where('id', 'in', inNumbers(db, ids))
-    .where(isLive)
-    .$if(isPostgres(db), (users) => users.orderBy('id').forNoKeyUpdate());
+  return db.selectFrom('user').where('id', 'in', inNumbers(db, ids)).where(isLive);
 }
 
 const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
@@ -66,9 +62,13 @@ const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) 
     .returning('user_id'),
 );
 
-/** One set statement, however many there are and however large the group is. Returns those who were not in it yet. */
+/**
+ * One set statement, however many there are and however large the group is. Nobody can archive them meanwhile. Returns
+ * those who were not in it yet.
+ */
 export async function addMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
   if (userIds.length === 0) return [];
+  await lockRows(tx, 'user', userIds);
   const rows = await insertMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
   return rows.map((row) => row.user_id);
 }

@@ -54,7 +54,6 @@ class PostgresDatabase implements Database {
           return work(tx);
         });
       } catch (error) {
-        locks.note(error);
         if (attempt >= attemptsMax || !wasNotCommitted(error)) throw toStorageError(error);
       }
     }

@@ -36,46 +36,50 @@ const locks = {
  */
 export async function lockRows(tx: Tx, table: Lockable, ids: readonly number[]): Promise<void> {
   if (!isPostgres(tx) || ids.length === 0) return;
+  locksOf.get(tx)?.note(table, ids);
   await locks[table].wait(tx, { ids: JSON.stringify(ids) });
 }
 
 /**
- * Rows that another transaction holds, and that `tx` cannot wait for, as it has locked rows that come after them.
- * `Database.write` runs the work again with these locked first; it bears the code of a serialization failure.
+ * Another transaction holds rows that `tx` cannot wait for, as it has locked rows that come after them. `Database.write`
+ * runs the work again, as after a serialization failure, whose code this bears, and locks them in order first.
  */
-export class RowsBusy extends Error {
+class RowsBusy extends Error {
   readonly code = '40001';
 
-  constructor(
-    readonly table: Lockable,
-    readonly ids: readonly number[],
-  ) {
+  constructor(table: Lockable) {
     super(`Rows of ${table} are being changed by another transaction`);
     this.name = 'RowsBusy';
   }
 }
 
-/** Locks rows of which it turns out late that they change too. Throws `RowsBusy` rather than wait out of order. */
+/** Locks rows of which it turns out late that they change too. Gives up rather than wait out of order. */
 export async function lockInPassing(tx: Tx, table: Lockable, ids: readonly number[]): Promise<void> {
   if (!isPostgres(tx) || ids.length === 0) return;
+  locksOf.get(tx)?.note(table, ids);
   const parameters = { ids: JSON.stringify(ids) };
   const { skip, look } = locks[table];
-  const locked = new Set((await skip(tx, parameters)).map((row) => row.id));
-  if (locked.size === ids.length) return;
-  const busy = (await look(tx, parameters)).map((row) => row.id).filter((id) => !locked.has(id));
-  if (busy.length > 0) throw new RowsBusy(table, busy);
+  const locked = await skip(tx, parameters);
+  // Fewer are locked than were asked for: are the others held, or are there none?
+  if (locked.length < ids.length && (await look(tx, parameters)).length > locked.length) {
+    throw new RowsBusy(table);
+  }
 }
 
-/** What a transaction could not lock in passing, for its next attempt to begin with. */
+const locksOf = new WeakMap<Tx, LocksFirst>();
+
+/** Every row that the attempts at a transaction have wanted locked, for the next one to begin with, all in order. */
 export class LocksFirst {
   readonly #ids = new Map<Lockable, Set<number>>();
 
-  note(error: unknown): void {
-    if (!(error instanceof RowsBusy)) return;
-    this.#ids.set(error.table, (this.#ids.get(error.table) ?? new Set()).union(new Set(error.ids)));
+  note(table: Lockable, ids: readonly number[]): void {
+    const noted = this.#ids.get(table) ?? new Set();
+    for (const id of ids) noted.add(id);
+    this.#ids.set(table, noted);
   }
 
   async take(tx: Tx): Promise<void> {
     for (const table of lockables) await lockRows(tx, table, [...(this.#ids.get(table) ?? [])]);
+    locksOf.set(tx, this);
   }
 }
