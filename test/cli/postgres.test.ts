@@ -30,6 +30,7 @@ describe.skipIf(serverUrl === undefined)('commands on PostgreSQL', () => {
       'free space',
       'database',
       'tables',
+      'counts',
       'key',
       'brake',
     ]);
