@@ -42,15 +42,17 @@ export function statement<P extends Record<string, unknown>, R>(
   const compiledFor = new WeakMap<object, CompiledQuery<R>>();
   const place = ((name: string) => new Place(name)) as unknown as PlaceOf<P>;
   return async (db, parameters) => {
-    const engine = db.getExecutor().adapter;
-    let compiled = compiledFor.get(engine);
+    const { adapter } = db.getExecutor();
+    let compiled = compiledFor.get(adapter);
     if (compiled === undefined) {
       compiled = build(db, place).compile();
-      compiledFor.set(engine, compiled);
+      compiledFor.set(adapter, compiled);
     }
     const values = compiled.parameters.map((value) =>
       value instanceof Place ? parameters[value.name] : value,
     );
+    // Not by way of `runCompiled`: another promise for each of the statements of a request.
+    if (isDirect(adapter)) return adapter.run<R>(compiled.sql, values) as R[];
     return (await runCompiled(db, compiled, values)) as R[];
   };
 }
