@@ -133,7 +133,16 @@ export function list(request: Request, page: AnsweredPage): Response {
     itemsPerPage: resources.length,
     nextCursor,
   });
-  return jsonText(request, `${head.slice(0, -1)},"Resources":[${resources.join(',')}]}`);
+  return jsonText(request, enclosed(`${head.slice(0, -1)},"Resources":[`, resources, ']}'));
+}
+
+/** With commas between them, in one piece: a page is long enough for a second copy of it to count. */
+function enclosed(before: string, texts: readonly string[], after: string): string {
+  const [first, ...others] = texts;
+  if (first === undefined) return before + after;
+  const last = others.pop();
+  if (last === undefined) return before + first + after;
+  return [before + first, ...others, last + after].join(',');
 }
 
 export function noContent(headers: Record<string, string> = {}): Response {
