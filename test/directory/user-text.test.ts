@@ -261,8 +261,16 @@ describe.each(dialects())('the text of a user on %s', (dialect) => {
     await using app = await openTestApp({ dialect });
     for (const userName of ['a', 'b', 'c']) await app.createUser({ userName });
     await app.call('DELETE', '/Users/2');
-    const found = await app.people.loadTexts(await contextOf(app), link, [3, 2, 99, 1]);
-    expect(found.map(({ id }) => id)).toEqual([3, 1]);
+    const context = await contextOf(app);
+    const shownOf = async (ids: readonly number[]) =>
+      (await app.people.loadTexts(context, link, ids)).map(({ id }) => id);
+    // Far apart, close together, close with one between them that was not asked for, one, and none.
+    expect(await shownOf([3, 2, 99, 1])).toEqual([3, 1]);
+    expect(await shownOf([3, 2, 1])).toEqual([3, 1]);
+    await app.createUser({ userName: 'd' });
+    expect(await shownOf([4, 1, 2])).toEqual([4, 1]);
+    expect(await shownOf([3])).toEqual([3]);
+    expect(await shownOf([])).toEqual([]);
     await expect(app.people.getText(await contextOf(app), link, 2)).rejects.toMatchObject({
       kind: 'notFound',
     });
