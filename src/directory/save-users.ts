@@ -1,16 +1,12 @@
-import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
-import { additionalFieldsUrn, defaultUserType, enterpriseUserUrn } from '../resource/schema.ts';
-import { equalResources, equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import { equalValues, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
-import { fitsPattern } from './field-pattern.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
-import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
-import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
+import { noUnits, unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { settlePending } from './settle-pending.ts';
@@ -18,49 +14,16 @@ import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchGroups, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
 import { shownName, toParts, toResource, type User, type UserParts } from './user.ts';
+import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
 import { insertUsers, replaceEmails, selectUsers, updateUser, userColumns } from './user-store.ts';
 import { laterOf } from './version.ts';
 
-/** What a user is to become. */
-export interface UserChange {
-  /** The user as it is now; absent for one to be created. */
-  readonly before?: User;
-  /** Of one to be created, when its id was reserved earlier. */
-  readonly id?: number;
-  /** All writable attributes, normalised, as `User.resource` holds them. */
-  readonly next: ScimObject;
-  /** `patch`: of two names for the company the one that differs was meant. */
-  readonly mode: 'replace' | 'patch';
-  /** The manager, when it has been resolved already: an import knows the ids of people whom it is about to create. */
-  readonly managerId?: number | null;
-  /** Whether the source does not see the manager there is: naming that one is then naming a missing id. */
-  readonly hidesManager?: boolean;
-  /** Whether the manager was taken away by name: one who is still waited for is then not waited for any more. */
-  readonly removesManager?: boolean;
-  /** Digest of the file record behind this change, kept with the source's link. */
-  readonly digest?: string;
-}
-
 export interface SavedUser {
   readonly id: number;
-  readonly outcome: 'created' | 'updated' | 'unchanged';
+  readonly outcome: UserDraft['outcome'];
 }
 
-interface Draft {
-  readonly change: UserChange;
-  readonly before: User | undefined;
-  readonly parts: UserParts;
-  readonly units: Units;
-  readonly managerId: number | null;
-  /** The manager value that is to wait until its user arrives. */
-  readonly pendingManager: string | undefined;
-  /** What is compared and journalled: manager by id, units as they are spelled in the directory. */
-  readonly settled: ScimObject;
-  readonly former: ScimObject | undefined;
-  readonly outcome: SavedUser['outcome'];
-}
-
-type Placed = Draft & { readonly id: number };
+type Placed = UserDraft & { readonly id: number };
 
 /**
  * The one way in which users are written: rows, email keys, primary units, the source's link and the journal, all in
@@ -87,7 +50,7 @@ export async function saveUser(tx: Tx, context: DirectoryContext, change: UserCh
 }
 
 async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]) {
-  const placed = await place(tx, await draft(tx, context, changes.map(withUserType)));
+  const placed = await place(tx, await draftUsers(tx, context, changes));
   const written = placed.filter((user) => user.outcome !== 'unchanged');
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
@@ -147,100 +110,7 @@ function toSavedUser(context: DirectoryContext, { id, before, parts }: Placed): 
   };
 }
 
-/** Stored, so that filters find it: someone of whom nothing is said is of the default type. */
-function withUserType(change: UserChange): UserChange {
-  return { ...change, next: { userType: defaultUserType, ...change.next } };
-}
-
-async function draft(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]): Promise<Draft[]> {
-  const split = changes.map((change) => ({ change, parts: toParts(change.next) }));
-  const asked = split.flatMap(({ change, parts }) => {
-    const known = shownManager(change);
-    return change.managerId !== undefined ||
-      parts.managerValue === undefined ||
-      parts.managerValue === String(known?.id)
-      ? []
-      : [parts.managerValue];
-  });
-  const managers = asked.length > 0 ? await resolveManagers(tx, context, asked) : new Map();
-  return split.map(({ change, parts }) => {
-    checkUser(context, parts);
-    if (change.managerId !== undefined) return toDraft(change, parts, { managerId: change.managerId });
-    const { managerValue } = parts;
-    if (managerValue === undefined) return toDraft(change, parts, { managerId: null });
-    const kept = shownManager(change);
-    if (managerValue === String(kept?.id)) return toDraft(change, parts, { managerId: kept?.id ?? null });
-    const outcome = managers.get(managerValue) ?? { kind: 'none' };
-    if (outcome.kind === 'found') return toDraft(change, parts, { managerId: outcome.id });
-    // A number is only ever an id: whoever gets that id later is not the one who was meant.
-    const mayArrive = outcome.kind === 'none' && !isNumeric(managerValue);
-    if (!mayArrive || context.unknownReferences === 'reject') throw managerError(managerValue, outcome);
-    return toDraft(change, parts, { managerId: null, pendingManager: managerValue });
-  });
-}
-
-function shownManager({ before, hidesManager }: UserChange): User['manager'] {
-  return hidesManager === true ? undefined : before?.manager;
-}
-
-function toDraft(
-  change: UserChange,
-  parts: UserParts,
-  manager: { readonly managerId: number | null; readonly pendingManager?: string },
-): Draft {
-  const before = change.before;
-  const stored = before?.units ?? noUnits;
-  const units = inStoredSpelling(unitsOf(change.next, stored, change.mode), stored);
-  const settled = comparable(withUnits(change.next, units), manager.managerId);
-  const former = before && comparable(before.resource, before.manager?.id ?? null);
-  const isSame =
-    former !== undefined && equalResources(former, settled) && manager.pendingManager === undefined;
-  const outcome = former === undefined ? 'created' : isSame ? 'unchanged' : 'updated';
-  return { change, before, parts, units, pendingManager: undefined, ...manager, settled, former, outcome };
-}
-
-/** "hr" is the department "HR": a different spelling of the same name changes nothing. */
-function inStoredSpelling(wanted: Units, stored: Units): Units {
-  const spelled = { ...wanted };
-  for (const type of unitTypes) {
-    const [now, then] = [wanted[type], stored[type]];
-    if (now !== undefined && then !== undefined && canonicalKey(now) === canonicalKey(then))
-      spelled[type] = then;
-  }
-  return spelled;
-}
-
-function comparable(resource: ScimObject, managerId: number | null): ScimObject {
-  const { schemas: _schemas, password: _password, ...rest } = resource;
-  const result: Record<string, ScimValue> = { ...rest, active: rest.active !== false };
-  const enterprise = isObject(rest[enterpriseUserUrn]) ? rest[enterpriseUserUrn] : {};
-  const { manager: _manager, ...others } = enterprise;
-  const next = managerId === null ? others : { ...others, manager: { value: String(managerId) } };
-  if (Object.keys(next).length > 0) result[enterpriseUserUrn] = next;
-  else delete result[enterpriseUserUrn];
-  return result;
-}
-
-function checkUser(context: DirectoryContext, { userName, document }: UserParts): void {
-  if (canonicalKey(userName) === '') {
-    throw new DomainError('invalidValue', 'A user needs a userName.', { attribute: 'userName' });
-  }
-  const fields = isObject(document[additionalFieldsUrn]) ? document[additionalFieldsUrn] : {};
-  for (const [id, pattern] of context.configuration.fieldPatterns) {
-    const value = fields[id];
-    if (value === undefined || fitsPattern(pattern, id, String(value))) continue;
-    const attribute = `${additionalFieldsUrn}:${id}`;
-    throw new DomainError(
-      'invalidValue',
-      `The value of the additional field "${id}" does not fit its pattern.`,
-      {
-        attribute,
-      },
-    );
-  }
-}
-
-async function place(tx: Tx, drafts: readonly Draft[]): Promise<Placed[]> {
+async function place(tx: Tx, drafts: readonly UserDraft[]): Promise<Placed[]> {
   const unnumbered = drafts.filter(
     ({ before, change }) => before === undefined && change.id === undefined,
   ).length;

@@ -1,7 +1,8 @@
 import { type ManagerOutcome, managerError } from '../directory/manager.ts';
-import { saveUsers, type UserChange } from '../directory/save-users.ts';
+import { saveUsers } from '../directory/save-users.ts';
 import { forgetDigests } from '../directory/source-link-store.ts';
 import type { User } from '../directory/user.ts';
+import type { UserChange } from '../directory/user-draft.ts';
 import { selectUsers } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
 import { type Application, contextOf } from './application.ts';

@@ -1,5 +1,6 @@
-import { type SavedUser, saveUsers, type UserChange } from '../directory/save-users.ts';
+import { type SavedUser, saveUsers } from '../directory/save-users.ts';
 import type { User } from '../directory/user.ts';
+import type { UserChange } from '../directory/user-draft.ts';
 import { parkUserNames, selectUsers } from '../directory/user-store.ts';
 import { archiveUser } from '../directory/users.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
