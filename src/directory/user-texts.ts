@@ -1,7 +1,7 @@
 import type { Reader } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import type { Link } from './resource-view.ts';
-import { TextCache } from './text-cache.ts';
+import { type Stamp, TextCache } from './text-cache.ts';
 import { readUsers, readVersions } from './user-read-store.ts';
 import { userText } from './user-text.ts';
 
@@ -34,8 +34,8 @@ export class UserTexts {
     const view = `${sourceId} ${configuration.version} ${link('User', 0)}`;
     const found = new Map<number, ResourceText>();
     const missing: number[] = [];
-    for (const { id, version } of await readVersions(db, ids)) {
-      const text = this.#cache.find(view, id, version);
+    for (const { id, version, manager_display_name: manager } of await readVersions(db, ids)) {
+      const text = this.#cache.find(view, id, stampOf(version, manager));
       if (text === undefined) missing.push(id);
       else found.set(id, { id, version, text });
     }
@@ -44,9 +44,13 @@ export class UserTexts {
       // Archived since its version was read.
       if (user.state === 'archived') continue;
       const text = userText(user, configuration, link);
-      this.#cache.keep(view, id, { version, text });
+      this.#cache.keep(view, id, { stamp: stampOf(version, user.manager?.displayName ?? null), text });
       found.set(id, { id, version, text });
     }
     return ids.flatMap((id) => found.get(id) ?? []);
   }
+}
+
+function stampOf(version: number, manager: string | null): Stamp {
+  return manager === null ? version : `${version} ${manager}`;
 }

@@ -165,9 +165,10 @@ export class Sources {
     const db = this.#database.read;
     const configurationVersion = await readConfigurationVersion(db);
     const hash = sha256Hex(token);
-    const found = this.#tokens.find(hash, configurationVersion) ?? (await findToken(db, hash));
+    const known = this.#tokens.find(hash, configurationVersion);
+    const found = known ?? (await findToken(db, hash));
     if (found === undefined) return undefined;
-    this.#tokens.keep(hash, configurationVersion, found);
+    if (known === undefined) this.#tokens.keep(hash, configurationVersion, found);
     const { source, expires } = found;
     const hasExpired = expires !== null && expires <= timestamp(this.#clock);
     return hasExpired ? undefined : { source, configurationVersion };
