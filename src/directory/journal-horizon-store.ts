@@ -20,15 +20,27 @@ export async function settledJournalSeq(db: Reader): Promise<number> {
   // In this order: who has taken a number by now has a transaction id by then, as a change is written, which gives
   // the id, before it is journalled.
   const seq = await lastGivenSeq(db);
-  const last = await oneNumber(db, sql`pg_current_xact_id()`);
+  const under = await listWriting(db);
   const deadline = performance.now() + waitMsMax;
-  while ((await oneNumber(db, sql`pg_snapshot_xmin(pg_current_snapshot())`)) <= last) {
+  while (under.intersection(await listWriting(db)).size > 0) {
     if (performance.now() > deadline) {
       throw new DomainError('unavailable', 'A change has been under way for too long; try again later.');
     }
     await Bun.sleep(pollMs);
   }
   return seq;
+}
+
+/**
+ * The transactions under way that write in this database. A snapshot would tell of those in every database of the
+ * server, and wait for them.
+ */
+async function listWriting(db: Reader): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{
+    id: string;
+  }>`select pid || ':' || backend_xid::text as id from pg_stat_activity
+    where datname = current_database() and backend_xid is not null`.execute(db);
+  return new Set(rows.map((row) => row.id));
 }
 
 /** SQLite has one writer: numbers are in the order of commits. */
@@ -41,13 +53,7 @@ async function lastSeq(db: Reader): Promise<number> {
 }
 
 async function lastGivenSeq(db: Reader): Promise<number> {
-  return oneNumber(
-    db,
-    sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence('journal', 'seq')::regclass), 0)`,
-  );
-}
-
-async function oneNumber(db: Reader, expression: ReturnType<typeof sql>): Promise<number> {
-  const { rows } = await sql<{ value: string }>`select (${expression})::text as value`.execute(db);
-  return Number(rows[0]?.value ?? 0);
+  const { rows } = await sql<{ seq: number | null }>`select
+    pg_sequence_last_value(pg_get_serial_sequence('journal', 'seq')::regclass) as seq`.execute(db);
+  return rows[0]?.seq ?? 0;
 }
