@@ -22,13 +22,17 @@ import { memberView } from './resource-view.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
 import type { Selection } from './select-rows.ts';
 import { deleteAllLinks } from './source-link-store.ts';
+import { TextCache } from './text-cache.ts';
 import { touchMembersOf, touchUsers } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { Created, OnMatch } from './users.ts';
 import { requireVersion } from './version.ts';
 
+const memberTextBytesMax = 16 * 1024 * 1024;
+
 /** Groups, by the verbs of RFC 7644 §3. Their members are rows, never a list that is read, changed and written back. */
 export class Groups {
+  readonly #memberTexts = new TextCache(memberTextBytesMax);
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -59,11 +63,20 @@ export class Groups {
     return members.filter((member) => isVisible(context, member));
   }
 
-  /** The same as JSON text, with commas between them; `address` is that of a user without the id. */
-  async membersText(context: DirectoryContext, id: number, address: string): Promise<string> {
-    if (context.scope === 'all') return readMembersText(this.#database.read, id, address);
-    const members = await this.members(context, id);
-    return members.map((member) => JSON.stringify(memberView(member, address))).join(',');
+  /**
+   * The members of a group that was read before, as JSON text with commas between them; `address` is that of a user
+   * without the id. The version moves with who is in the group and with their names (touch-store.ts).
+   */
+  async membersText(context: DirectoryContext, { id, version }: Group, address: string): Promise<string> {
+    if (context.scope === 'own') {
+      const members = await this.members(context, id);
+      return members.map((member) => JSON.stringify(memberView(member, address))).join(',');
+    }
+    const known = this.#memberTexts.find(address, id, version);
+    if (known !== undefined) return known;
+    const text = await readMembersText(this.#database.read, id, address);
+    this.#memberTexts.keep(address, id, { stamp: version, text });
+    return text;
   }
 
   countMembers(id: number): Promise<number> {

@@ -111,7 +111,7 @@ function answerFrom(directory: Groups) {
     const projection = projectionOf(call, groupType);
     const answered = { resourceType: groupType, projection, version: group.version };
     if (projection.isDefault) {
-      const members = await directory.membersText(call.context, group.id, userAddress(call.link));
+      const members = await directory.membersText(call.context, group, userAddress(call.link));
       return resource(
         request,
         { ...answered, view: groupView(group, undefined, call.link), members },

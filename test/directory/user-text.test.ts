@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { DirectoryContext } from '../../src/directory/context.ts';
-import { type Link, userView } from '../../src/directory/resource-view.ts';
+import { Groups } from '../../src/directory/groups.ts';
+import { type Link, memberView, userView } from '../../src/directory/resource-view.ts';
 import { shownName } from '../../src/directory/user.ts';
 import { Users } from '../../src/directory/users.ts';
 import { withSchemas } from '../../src/resource/normalise.ts';
@@ -96,7 +97,7 @@ const strangeDocuments: readonly ScimObject[] = [
   { [fieldsUrn]: {} },
   { [enterpriseUrn]: { department: 'stored by mistake' } },
   { [platformUrn]: 'no object' },
-  { userName: 'another', id: '9', meta: { version: '0' }, groups: [] },
+  { active: false, id: '9', meta: { version: '0' }, groups: [] },
   { password: 'secret' },
 ];
 
@@ -143,7 +144,7 @@ async function shown(people: Users, context: DirectoryContext, ids: readonly num
 }
 
 describe.each(dialects())('the text of a user on %s', (dialect) => {
-  test('says what view and default projection say, whatever is stored and however it changes', async () => {
+  test('and of members says what view and projection say, whatever is stored and however it changes', async () => {
     await using app = await openTestApp({ dialect });
     const other = await app.addSource('Other');
     await app.configurations.createField('badge', 'string', null);
@@ -183,6 +184,7 @@ describe.each(dialects())('the text of a user on %s', (dialect) => {
       );
     }
     const people = new Users(app.database, new PasswordHasher());
+    const directory = new Groups(app.database);
     const changes: (() => Promise<unknown>)[] = [
       () =>
         app.patch(`/Groups/${dice.pick(groups)}`, [
@@ -245,6 +247,12 @@ describe.each(dialects())('the text of a user on %s', (dialect) => {
         const context = await contextOf(app, scope, source);
         const wanted = await expected(app, context);
         expect(await shown(people, context, [...wanted.keys()])).toEqual(wanted);
+        for (const group of await app.groups.load(context, groups.map(Number))) {
+          const members = await app.groups.members(context, group.id);
+          const text = await directory.membersText(context, group, 'https://id.example.com/Users/');
+          const views = members.map((member) => memberView(member, 'https://id.example.com/Users/'));
+          expect(JSON.parse(`[${text}]`)).toEqual(views);
+        }
       }
       await dice.pick(changes)();
     }
