@@ -1,10 +1,15 @@
+import { sql } from 'kysely';
 import type { Reader, Tx } from '../storage/database.ts';
 import { lockInPassing } from '../storage/row-lock.ts';
 import { statement } from '../storage/statement.ts';
 import { laterModified } from './touch-store.ts';
 
 const selectAny = statement<{ source: number }, { id: number }>((db, place) =>
-  db.selectFrom('pending_reference').select('id').where('source_id', '=', place('source')).limit(1),
+  db
+    .selectFrom('pending_reference')
+    .select('id')
+    .where('source_id', '=', place('source'))
+    .limit(sql<number>`1`),
 );
 
 /** Whether anything waits at all: spares every other write the search. */
