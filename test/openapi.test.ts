@@ -260,6 +260,12 @@ const exchanges: readonly Exchange[] = [
     door: 'upload',
     status: 200,
   },
+  {
+    call: 'GET /api/platformsync/1/imports/1/log',
+    of: '/api/platformsync/{sourceId}/imports/{id}/log',
+    door: 'upload',
+    status: 200,
+  },
   { call: `POST ${admin}/entry/invitation`, door: 'none', body: { token: 'none' }, status: 401 },
   { call: `POST ${admin}/entry/invitation`, door: 'admin', body: { token: 'INVITATION' }, status: 200 },
   { call: `POST ${admin}/entry/invitation`, door: 'admin', body: {}, status: 400 },

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../imports/imports.ts';
 import type { ImportRun, ImportRuns } from '../imports/runs.ts';
 import type { Answer } from './command.ts';
+import { describeProgress } from './import-progress.ts';
 import { formatFacts, plain } from './table.ts';
 
 const issuesShownMax = 100;
@@ -29,6 +30,8 @@ function factsOf(run: ImportRun): [string, string][] {
     ['run', String(run.id)],
     ['status', run.dryRun ? `${run.status} (dry run: nothing was changed)` : run.status],
     ...(run.message === undefined ? [] : [['message', run.message] as [string, string]]),
+    ...(run.retryAt === undefined ? [] : [['retried at', run.retryAt] as [string, string]]),
+    ...(run.progress === undefined ? [] : [['progress', describeProgress(run.progress)] as [string, string]]),
     ['users', String(run.users)],
     ['groups', String(run.groups)],
     ...shown.map(([name, count]): [string, string] => [name, String(count)]),

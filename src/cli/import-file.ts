@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { DocumentStore } from '../archive/archive.ts';
 import { DomainError } from '../errors.ts';
 import { Intake, type Receipt } from '../imports/intake.ts';
@@ -16,6 +17,7 @@ import { ImportProgress } from './import-progress.ts';
 import { isServed, takeServeLock } from './locks.ts';
 import { selfCommand } from './self.ts';
 import { openForCommand, type Services } from './services.ts';
+import { whoCommands } from './who-commands.ts';
 
 const serverCheckMs = 2_000;
 
@@ -113,6 +115,7 @@ class ImportWork {
       source,
       stream: createReadStream(file),
       origin: 'cli',
+      file: basename(file),
       force: force === true,
       dryRun: dryRun === true,
     });
@@ -171,7 +174,7 @@ class ImportWork {
     };
     const run = await this.runs.wait(runId, options);
     if (run.status !== 'awaiting-approval' || this.#call.options.approve !== true) return run;
-    await this.runs.approve(runId);
+    await this.runs.approve(runId, whoCommands());
     wake?.();
     return this.runs.wait(runId, options);
   }

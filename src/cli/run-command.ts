@@ -6,6 +6,7 @@ import { toId } from '../resource/resource-id.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import type { Services } from './services.ts';
 import { formatTable } from './table.ts';
+import { whoCommands } from './who-commands.ts';
 
 export function registerRun(program: Command, exit: Exit): void {
   const group = program.command('run').description('import runs, and what a person decides about them');
@@ -18,6 +19,7 @@ export function registerRun(program: Command, exit: Exit): void {
     { action: list },
   );
   answering(ofRun(group, 'show', 'show one run with what was found wrong'), exit, { action: show });
+  answering(ofRun(group, 'log', 'print the log of one run'), exit, { action: printLog });
   answering(withRecordOptions(ofRun(group, 'records', "show what became of each of a run's records")), exit, {
     action: records,
   });
@@ -100,6 +102,14 @@ function show(call: Call): Promise<Answer> {
   return withRuns(call, async (runs) => describe(runs, await runs.get(idOf(call))));
 }
 
+function printLog(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const importId = idOf(call);
+    const log = await runs.log(importId);
+    return { value: { importId, log }, text: log.trimEnd() };
+  });
+}
+
 function records(call: Call): Promise<Answer> {
   return withRuns(call, async (runs) => {
     const { answerRecords } = await import('./run-records.ts');
@@ -110,7 +120,7 @@ function records(call: Call): Promise<Answer> {
 function approve(call: Call): Promise<Answer> {
   return withRuns(call, async (runs, { database, folder }) => {
     const { isServed } = await import('./locks.ts');
-    const approved = await runs.approve(idOf(call));
+    const approved = await runs.approve(idOf(call), whoCommands());
     const { value } = await describe(runs, approved);
     // Who works on a database of its own cannot be told from the folder.
     const isWaiting = database.dialect === 'sqlite' && !isServed(folder);
@@ -121,7 +131,7 @@ function approve(call: Call): Promise<Answer> {
 
 function reject(call: Call): Promise<Answer> {
   return withRuns(call, async (runs) => {
-    const rejected = await runs.reject(idOf(call));
+    const rejected = await runs.reject(idOf(call), whoCommands());
     const { value } = await describe(runs, rejected);
     return { value, text: `Run ${rejected.id} is rejected; nothing has been changed.` };
   });
@@ -129,7 +139,7 @@ function reject(call: Call): Promise<Answer> {
 
 function cancel(call: Call): Promise<Answer> {
   return withRuns(call, async (runs) => {
-    const cancelled = await runs.cancel(idOf(call));
+    const cancelled = await runs.cancel(idOf(call), whoCommands());
     const { value } = await describe(runs, cancelled);
     const stays = cancelled.message === undefined ? 'nothing has been changed' : 'what it has done stays';
     return { value, text: `Run ${cancelled.id} is cancelled; ${stays}.` };

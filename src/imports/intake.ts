@@ -32,6 +32,8 @@ export interface IntakeRequest {
   /** The bytes of the document. It is read to its end, or left as soon as it is too long. */
   readonly stream: AsyncIterable<Uint8Array>;
   readonly origin: RunOrigin;
+  /** What the file is called where it comes from, for the log of the run. */
+  readonly file?: string;
   /** Imports again what the last completed run has imported already. */
   readonly force?: boolean;
   /** Plans and stops. */
@@ -216,14 +218,14 @@ export class Intake {
   }
 
   async #insert(
-    { source, origin, dryRun = false }: IntakeRequest,
+    { source, origin, dryRun = false, file }: IntakeRequest,
     { spooled, verdict, circumstances }: JudgedDocument,
     accepted: AcceptedDocument,
   ): Promise<number> {
     const { database, documents, clock } = this.#parts;
     const { sha256, bytes } = spooled;
     const { users, groups, warnings } = verdict;
-    const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances };
+    const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances, file };
     const contents = { bytes, users, groups, warnings };
     try {
       return await database.write((tx) =>

@@ -22,6 +22,11 @@ export interface ImportOptions {
   readonly newUserPasswordBehaviour: 'file' | 'random' | 'none';
 }
 
+/** Names of the options that the file itself gives; the others are those of the source. */
+export function optionsOfFile(file: ReadonlyMap<string, string>, options: ImportOptions): string[] {
+  return Object.keys(options).filter((name) => file.has(name));
+}
+
 /**
  * Options inside the file win over the source's settings. Their values were checked when the document was taken in;
  * one that is unknown all the same counts as absent.

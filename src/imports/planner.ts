@@ -5,14 +5,14 @@ import { DomainError } from '../errors.ts';
 import type { SecretBox } from '../security/secret-key.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import { findSourceById, type GeneralSource } from '../sources/source-store.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, Tx } from '../storage/database.ts';
 import { readDocument } from '../xml/reader.ts';
 import type { DocumentHead, GroupRecord, UserRecord } from '../xml/records.ts';
 import { settled } from './finish.ts';
-import { guardReason } from './guard.ts';
+import { type GuardNumbers, guardReason } from './guard.ts';
 import { isFromArchive, noCounts } from './imports.ts';
 import { countActiveOwned, listAbsent } from './match-store.ts';
-import { effectiveOptions, type ImportOptions } from './options.ts';
+import { effectiveOptions, type ImportOptions, optionsOfFile } from './options.ts';
 import { linkChains, resolveRelinked } from './plan-chains.ts';
 import { GroupPlan, readDefaultUnits } from './plan-groups.ts';
 import { planRow } from './plan-row.ts';
@@ -20,6 +20,7 @@ import { deleteIssues, deletePlanRows, insertPlanRows, phaseTotals, tallyPlan } 
 import { type Foresight, foresee } from './plan-summary.ts';
 import { UserPlan } from './plan-users.ts';
 import { digestContext } from './record-digest.ts';
+import { insertEvent, type RunEvent } from './run-event-store.ts';
 import { listCompletedRuns, type Run, type RunChange } from './run-store.ts';
 import type { RunWriter } from './run-writer.ts';
 import { startApplying } from './start-applying.ts';
@@ -74,8 +75,16 @@ async function discardPlan(writer: RunWriter, { id, warnings }: Run): Promise<vo
 
 interface Reading {
   readonly options: ImportOptions;
+  /** Names of the options that are the file's own. */
+  readonly fromFile: readonly string[];
   readonly groups: GroupPlan;
   readonly users: UserPlan;
+}
+
+interface Judgement {
+  /** Why the guard holds the run. */
+  readonly reason: string | undefined;
+  readonly now: string;
 }
 
 class Planning {
@@ -134,7 +143,7 @@ class Planning {
       secretBox,
       isMasked,
     });
-    return { options, groups, users };
+    return { options, fromFile: optionsOfFile(head.options, options), groups, users };
   }
 
   async #planBatch(groupRecords: readonly GroupRecord[], userRecords: readonly UserRecord[]): Promise<void> {
@@ -157,7 +166,8 @@ class Planning {
     await this.#planAbsent(signal);
     const tally = await tallyPlan(database.read, this.#run.id);
     const foresight = foresee(tally, this.#writer.progress.counts.issues);
-    const reason = await this.#guard(foresight);
+    const numbers = await this.#guardNumbers(foresight);
+    const reason = guardReason(numbers, this.#source.settings, this.#run.id);
     const counts = {
       ...noCounts,
       ...(this.#run.dryRun ? {} : foresight.settled),
@@ -170,32 +180,29 @@ class Planning {
       warnings: JSON.stringify([...this.#writer.progress.warnings, ...this.#warnings, ...warningsOf(users)]),
       counts: JSON.stringify(counts),
     };
-    await this.#leave(plan, foresight, reason);
+    const now = timestamp(this.#parts.clock);
+    const event = this.#planned(numbers, reason);
+    await this.#writer.update(async (tx) => {
+      const next = await this.#next(tx, foresight, { reason, now });
+      await insertEvent(tx, this.#run.id, event, now);
+      return { ...plan, ...next };
+    });
   }
 
-  async #leave(plan: RunChange, { counts: planned }: Foresight, reason: string | undefined): Promise<void> {
+  #planned(numbers: GuardNumbers, reason: string | undefined): RunEvent {
+    const { guardPercent, guardMinimum, guardShrinkPercent, guardErrorPercent } = this.#source.settings;
+    const limits = { guardPercent, guardMinimum, guardShrinkPercent, guardErrorPercent };
+    const { fromFile } = this.#required();
+    const held = reason === undefined ? {} : { reason };
+    return { kind: 'planned', fromFile, guard: { ...numbers, ...limits }, ...held };
+  }
+
+  /** What the run becomes now that its plan is complete. */
+  async #next(tx: Tx, { counts: planned }: Foresight, { reason, now }: Judgement): Promise<RunChange> {
     const { id, sourceId, dryRun } = this.#run;
-    const now = timestamp(this.#parts.clock);
-    if (dryRun) {
-      await this.#writer.update(async () => ({
-        ...plan,
-        ...settled('completed', now),
-        message: reason ?? null,
-      }));
-    } else if (reason === undefined) {
-      await this.#writer.update(async (tx) => ({
-        ...plan,
-        ...(await startApplying(tx, { id, sourceId, planned }, now)),
-      }));
-    } else {
-      const lease = { lease_owner: null, lease_until: null };
-      await this.#writer.update(async () => ({
-        ...plan,
-        ...lease,
-        status: 'awaiting-approval',
-        message: reason,
-      }));
-    }
+    if (dryRun) return { ...settled('completed', now), message: reason ?? null };
+    if (reason === undefined) return startApplying(tx, { id, sourceId, planned }, now);
+    return { lease_owner: null, lease_until: null, status: 'awaiting-approval', message: reason };
   }
 
   async #planAbsent(signal: AbortSignal): Promise<void> {
@@ -233,15 +240,14 @@ class Planning {
     });
   }
 
-  async #guard({ ending, records, recordsInError }: Foresight): Promise<string | undefined> {
+  async #guardNumbers({ ending, records, recordsInError }: Foresight): Promise<GuardNumbers> {
     const { database } = this.#parts;
     const activeUsers = await countActiveOwned(database.read, this.#run.sourceId);
     const completed = await listCompletedRuns(database.read, this.#run.sourceId, completedRunsLookedAt);
     const isFull = (options: string | null) => (JSON.parse(options ?? '{}') as ImportOptions).mode === 'full';
     const last = completed.find((row) => isFull(row.options));
     const lastUsers = this.#required().options.mode === 'full' ? last?.users : undefined;
-    const numbers = { activeUsers, ending, records, recordsInError, lastUsers };
-    return guardReason(numbers, this.#source.settings, this.#run.id);
+    return { activeUsers, ending, records, recordsInError, lastUsers };
   }
 
   #required(): Reading {

@@ -5,6 +5,7 @@ import { statement } from '../storage/statement.ts';
 import type { ApplyPhase, Counts, RunOrigin, RunStatus } from './imports.ts';
 import { activeStatuses, noCounts } from './imports.ts';
 import type { ImportOptions } from './options.ts';
+import { insertEvent } from './run-event-store.ts';
 
 export type RunRow = Selectable<ImportRunTable>;
 
@@ -73,12 +74,16 @@ export interface NewRun {
   readonly users: number;
   readonly groups: number;
   readonly warnings: readonly string[];
+  /** What the file was called where it came from. */
+  readonly file?: string | undefined;
+  /** Under which it was taken from a drop folder. */
+  readonly ticket?: string | undefined;
   readonly now: string;
 }
 
 export async function insertRun(tx: Tx, run: NewRun): Promise<number> {
   const { sourceId, origin, dryRun, document, archive, sha256, circumstances, ...rest } = run;
-  const { bytes, users, groups, warnings, now } = rest;
+  const { bytes, users, groups, warnings, file, ticket, now } = rest;
   const { id } = await tx
     .insertInto('import_run')
     .values({
@@ -88,6 +93,8 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<number> {
       dry_run: dryRun ? 1 : 0,
       cursor: 0,
       done: 0,
+      pace_done: 0,
+      ticket: ticket ?? null,
       document,
       archive,
       sha256,
@@ -103,6 +110,7 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<number> {
     })
     .returning('id')
     .executeTakeFirstOrThrow();
+  await insertEvent(tx, id, { kind: 'queued', ...(file === undefined ? {} : { file }) }, now);
   return id;
 }
 
@@ -215,6 +223,10 @@ export async function claimRun(tx: Tx, { owner, now, until }: Lease): Promise<Ru
       lease_owner: owner,
       lease_until: until,
       fence: value('fence', '+', 1),
+      retry_at: null,
+      pace_from: now,
+      // A plan is made from its beginning every time.
+      pace_done: value.case().when('status', '=', 'applying').then(value.ref('done')).else(0).end(),
       status: value.case().when('status', '=', 'queued').then('planning').else(value.ref('status')).end(),
       started: value.fn.coalesce('started', value.val(now)),
     }))
@@ -222,7 +234,9 @@ export async function claimRun(tx: Tx, { owner, now, until }: Lease): Promise<Ru
     .where((is) => is.or([is('lease_until', 'is', null), is('lease_until', '<=', now)]))
     .returningAll()
     .executeTakeFirst();
-  return row && toRun(row);
+  if (row === undefined) return undefined;
+  await insertEvent(tx, row.id, { kind: 'claimed' }, now);
+  return toRun(row);
 }
 
 /** Voids the leases of processors that are known to be dead. */
@@ -302,6 +316,8 @@ export type RunChange = Partial<
     | 'phase'
     | 'cursor'
     | 'done'
+    | 'pace_from'
+    | 'pace_done'
     | 'document'
     | 'options'
     | 'planned'

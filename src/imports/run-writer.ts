@@ -1,7 +1,8 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Tx } from '../storage/database.ts';
 import { type ApplyPhase, addCounts, type Counts, type Issue } from './imports.ts';
 import { insertIssues } from './issue-store.ts';
+import { insertEvent } from './run-event-store.ts';
 import {
   advanceRun,
   type Claim,
@@ -71,10 +72,14 @@ export class RunWriter {
   async enter(phase: ApplyPhase, count: (phase: ApplyPhase) => Promise<number>): Promise<void> {
     const next = { ...this.#progress, phase, cursor: 0, done: 0 };
     const left = this.#progress.phase ?? phase;
-    this.#phases = { ...this.#phases, [left]: await count(left), [phase]: await count(phase) };
+    const rows = await count(phase);
+    this.#phases = { ...this.#phases, [left]: await count(left), [phase]: rows };
+    const now = timestamp(this.#clock);
+    const change = { phases: JSON.stringify(this.#phases), pace_from: now, pace_done: 0 };
     await this.#database.write(async (tx) => {
       await advanceRun(tx, this.claim, next, this.#leaseEnd());
-      await updateClaimedRun(tx, this.claim, { phases: JSON.stringify(this.#phases) });
+      await updateClaimedRun(tx, this.claim, change);
+      await insertEvent(tx, this.claim.id, { kind: 'phase', phase, rows }, now);
     });
     this.#progress = next;
   }

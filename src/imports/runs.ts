@@ -2,6 +2,7 @@ import type { DocumentStore } from '../archive/archive.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import type { Configurations } from '../settings/configuration.ts';
+import { findSourceById } from '../sources/source-store.ts';
 import type { Database, Tx } from '../storage/database.ts';
 import { settled, tidySettled } from './finish.ts';
 import {
@@ -13,7 +14,10 @@ import {
   type RunStatus,
 } from './imports.ts';
 import { listIssues } from './issue-store.ts';
+import type { ImportOptions } from './options.ts';
 import { type ReEnabled, reEnable } from './re-enable.ts';
+import { type Decider, insertEvent, listEvents } from './run-event-store.ts';
+import { formatRunLog } from './run-log.ts';
 import { listRecords, type RecordsQuery, type RunRecord } from './run-records.ts';
 import {
   findLatestEffectiveRun,
@@ -36,8 +40,13 @@ export interface ImportRunsParts {
 /** How far a run is in its present phase. */
 export interface RunProgress {
   readonly phase: 'plan' | ApplyPhase;
+  /** Rows of this phase. */
   readonly done: number;
   readonly total: number;
+  /** Rows a second since it was last taken up; absent while nobody works on it, or nothing is done yet. */
+  readonly rate?: number;
+  /** Until this phase is over, at that rate. */
+  readonly secondsLeft?: number;
 }
 
 /** A run as it is shown. */
@@ -61,6 +70,8 @@ export interface ImportRun {
   /** Why it waits, failed or was ended; one sentence. */
   readonly message: string | undefined;
   readonly warnings: readonly string[];
+  /** When it is tried again, after something got in its way. */
+  readonly retryAt: string | undefined;
   readonly created: string;
   readonly started: string | undefined;
   readonly finished: string | undefined;
@@ -87,7 +98,7 @@ export class ImportRuns {
 
   /** Throws `notFound`; with `sourceId` also for a run of another source. */
   async get(id: number, sourceId?: number): Promise<ImportRun> {
-    return toImportRun(await this.#required(this.#parts.database.read, id, sourceId));
+    return this.#shown(await this.#required(this.#parts.database.read, id, sourceId));
   }
 
   /** Newest first, at most `limit` (100). */
@@ -99,7 +110,24 @@ export class ImportRuns {
     limit?: number;
   } = {}): Promise<ImportRun[]> {
     const rows = await listRuns(this.#parts.database.read, { sourceId, limit: Math.min(limit, listedMax) });
-    return rows.map(toImportRun);
+    return rows.map((row) => this.#shown(row));
+  }
+
+  #shown(row: RunRow): ImportRun {
+    return toImportRun(row, this.#parts.clock());
+  }
+
+  /**
+   * The run's log as text, put together from what is stored of it: at most its first 1,000 issues. Throws `notFound`; with
+   * `sourceId` also for a run of another source.
+   */
+  async log(id: number, sourceId?: number): Promise<string> {
+    const db = this.#parts.database.read;
+    const row = await this.#required(db, id, sourceId);
+    const options = row.options === null ? undefined : (JSON.parse(row.options) as ImportOptions);
+    const sourceName = (await findSourceById(db, row.source_id))?.name ?? '';
+    const [events, issues] = [await listEvents(db, id), await listIssues(db, id, listedMax)];
+    return formatRunLog({ run: this.#shown(row), sourceName, options, events, issues });
   }
 
   /** In the order in which they were found, at most `limit` (100). */
@@ -118,9 +146,9 @@ export class ImportRuns {
    * Lets a run that awaits approval be applied. Throws `invalidValue` for a run in another state, and when a later run
    * of the source has been applied or may yet be: the older file would undo the newer one.
    */
-  approve(id: number): Promise<ImportRun> {
+  approve(id: number, by: Decider): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
-    return this.#move(id, ['awaiting-approval'], 'approved', async (tx, run) => {
+    return this.#move(id, ['awaiting-approval'], { decision: 'approved', by }, async (tx, run) => {
       await refuseOvertaken(tx, run);
       const planned = JSON.parse(run.planned ?? '{}') as Counts;
       return startApplying(tx, { id, sourceId: run.source_id, planned }, now);
@@ -128,18 +156,19 @@ export class ImportRuns {
   }
 
   /** Ends a run that awaits approval; nothing has been changed by it. */
-  async reject(id: number): Promise<ImportRun> {
+  async reject(id: number, by: Decider): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
-    await this.#move(id, ['awaiting-approval'], 'rejected', async () => settled('rejected', now));
+    const rejected = { decision: 'rejected', by } as const;
+    await this.#move(id, ['awaiting-approval'], rejected, async () => settled('rejected', now));
     await tidySettled(this.#parts);
     return this.get(id);
   }
 
   /** Ends a run that is not over; what it has applied so far stays. */
-  async cancel(id: number): Promise<ImportRun> {
+  async cancel(id: number, by: Decider): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     const open = ['queued', 'planning', 'awaiting-approval', 'applying'] as const;
-    await this.#move(id, open, 'cancelled', async (_tx, run) => {
+    await this.#move(id, open, { decision: 'cancelled', by }, async (_tx, run) => {
       const message =
         run.status === 'applying' ? 'Cancelled while it was being applied; what was done stays.' : null;
       return { ...settled('cancelled', now), message };
@@ -167,16 +196,18 @@ export class ImportRuns {
   async #move(
     id: number,
     from: readonly RunStatus[],
-    done: string,
+    decided: Decided,
     change: (tx: Tx, run: RunRow) => Promise<RunChange>,
   ): Promise<ImportRun> {
+    const now = timestamp(this.#parts.clock);
     await this.#parts.database.write(async (tx) => {
       const run = await this.#required(tx, id);
       const isMoved =
         (from as readonly string[]).includes(run.status) &&
         (await moveRun(tx, id, from, await change(tx, run)));
-      if (isMoved) return;
-      throw new DomainError('invalidValue', `Import ${id} is ${run.status} and so cannot be ${done}.`);
+      if (isMoved) return insertEvent(tx, id, { kind: 'decided', ...decided }, now);
+      const detail = `Import ${id} is ${run.status} and so cannot be ${decided.decision}.`;
+      throw new DomainError('invalidValue', detail);
     });
     return this.get(id);
   }
@@ -186,6 +217,11 @@ export class ImportRuns {
     if (run !== undefined && (sourceId === undefined || run.source_id === sourceId)) return run;
     throw new DomainError('notFound', `There is no import with the id ${id}.`);
   }
+}
+
+interface Decided {
+  readonly decision: 'approved' | 'rejected' | 'cancelled';
+  readonly by: Decider;
 }
 
 async function refuseOvertaken(tx: Tx, { id, source_id }: RunRow): Promise<void> {
@@ -199,7 +235,7 @@ async function refuseOvertaken(tx: Tx, { id, source_id }: RunRow): Promise<void>
   );
 }
 
-function toImportRun(row: RunRow): ImportRun {
+function toImportRun(row: RunRow, now: Date): ImportRun {
   return {
     id: row.id,
     sourceId: row.source_id,
@@ -210,21 +246,32 @@ function toImportRun(row: RunRow): ImportRun {
     bytes: row.bytes,
     users: row.users,
     groups: row.groups,
-    progress: progressOf(row),
+    progress: progressOf(row, now),
     planned: row.planned === null ? undefined : (JSON.parse(row.planned) as Counts),
     counts: JSON.parse(row.counts) as Counts,
     message: row.message ?? undefined,
     warnings: JSON.parse(row.warnings) as string[],
+    retryAt: row.retry_at ?? undefined,
     created: row.created,
     started: row.started ?? undefined,
     finished: row.finished ?? undefined,
   };
 }
 
-function progressOf(row: RunRow): RunProgress | undefined {
-  if (row.status === 'planning') return { phase: 'plan', done: row.done, total: row.users + row.groups };
+function progressOf(row: RunRow, now: Date): RunProgress | undefined {
+  if (row.status === 'planning') return paced(row, now, { phase: 'plan', total: row.users + row.groups });
   if (row.status !== 'applying') return undefined;
   const phase = (row.phase ?? 'groups') as ApplyPhase;
   const totals = JSON.parse(row.phases ?? '{}') as PhaseTotals;
-  return { phase, done: row.done, total: Math.max(totals[phase] ?? 0, row.done) };
+  return paced(row, now, { phase, total: Math.max(totals[phase] ?? 0, row.done) });
+}
+
+function paced(row: RunRow, now: Date, at: Pick<RunProgress, 'phase' | 'total'>): RunProgress {
+  const progress = { ...at, done: row.done };
+  const seconds = row.pace_from === null ? 0 : (now.getTime() - Date.parse(row.pace_from)) / 1_000;
+  const rows = row.done - row.pace_done;
+  if (row.lease_owner === null || rows <= 0 || seconds <= 0) return progress;
+  const rate = rows / seconds;
+  const secondsLeft = Math.ceil(Math.max(at.total - row.done, 0) / rate);
+  return { ...progress, rate: Math.round(rate * 10) / 10, secondsLeft };
 }

@@ -182,6 +182,11 @@ export interface ImportRunTable {
   /** Sequence number of the last plan row (in `renames`: of the last chain) that is done in `phase`. */
   cursor: number;
   done: number;
+  /** Since when it has been at work without a break in its phase, and how many rows were done then. */
+  pace_from: string | null;
+  pace_done: number;
+  /** Under which the file was taken from a drop folder: no ticket is taken in twice. */
+  ticket: string | null;
   /** File name in `drop/` while the run needs it. */
   document: string | null;
   /** File name in `archive/`; null once retention has removed it. */
@@ -252,6 +257,16 @@ export interface ImportIssueTable {
   message: string;
 }
 
+/** What befell a run, in the order of `seq`. */
+export interface ImportEventTable {
+  run_id: number;
+  seq: number;
+  at: string;
+  kind: string;
+  /** JSON. */
+  facts: string;
+}
+
 export interface AdminAccountTable {
   id: Generated<number>;
   name: string;
@@ -296,6 +311,7 @@ export interface Tables {
   import_run: ImportRunTable;
   import_plan: ImportPlanTable;
   import_issue: ImportIssueTable;
+  import_event: ImportEventTable;
   admin_account: AdminAccountTable;
   invitation: InvitationTable;
   session: SessionTable;

@@ -88,22 +88,37 @@ export const uploadOperation: Operation = {
   security,
 };
 
+const importId: Parameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'importId of the receipt.',
+  schema: { type: 'string' },
+};
+
 export const importOperation: Operation = {
   operationId: 'getImport',
   tags,
   summary: 'What is known of an import',
-  parameters: [
-    sourceId,
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      description: 'importId of the receipt.',
-      schema: { type: 'string' },
-    },
-  ],
+  parameters: [sourceId, importId],
   responses: {
     200: { description: 'The import, with its first issues.', content: content('Import', json) },
+    ...refused('notFound'),
+  },
+  security,
+};
+
+export const logOperation: Operation = {
+  operationId: 'getImportLog',
+  tags,
+  summary: 'The log of an import',
+  parameters: [sourceId, importId],
+  responses: {
+    200: {
+      description:
+        'Options in force, plan, guard, decisions, phases with their times, warnings, and the first 1,000 issues.',
+      content: { 'text/plain': {} },
+    },
     ...refused('notFound'),
   },
   security,
@@ -175,8 +190,14 @@ const receipt = Type.Object(receiptMembers);
 
 const progress = Type.Object({
   phase: oneOf(['plan', ...applyPhases]),
-  done: amount,
+  done: Type.Integer({ minimum: 0, description: 'Rows of this phase that are done.' }),
   total: amount,
+  rate: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Rows a second; absent while nobody works on it.' }),
+  ),
+  secondsLeft: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Until this phase is over, at that rate.' }),
+  ),
 });
 const issue = Type.Object({
   line: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
@@ -198,6 +219,9 @@ const importMembers = {
   counts,
   message: Type.Optional(Type.String({ description: 'Why it waits, failed or was ended.' })),
   warnings: Type.Array(Type.String()),
+  retryAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When it is tried again after it was interrupted.' }),
+  ),
   created: time,
   started: Type.Optional(time),
   finished: Type.Optional(time),

@@ -13,7 +13,7 @@ import { toId } from '../resource/resource-id.ts';
 import type { GeneralSource } from '../sources/source-store.ts';
 import { documentOf } from './body.ts';
 import { toErrorResponse } from './errors.ts';
-import { importOperation, uploadOperation } from './openapi.ts';
+import { importOperation, logOperation, uploadOperation } from './openapi.ts';
 
 export const uploadBase = '/api/platformsync';
 
@@ -33,7 +33,7 @@ export interface UploadAppParts {
 const issuesShown = 20;
 const raw = { parse: 'none' } as const;
 
-/** POST :sourceId/upload and GET :sourceId/imports/:id. */
+/** POST :sourceId/upload, GET :sourceId/imports/:id and its log. */
 export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, signalOf, log }: UploadAppParts) {
   const app = new Elysia({ name: 'upload', prefix: uploadBase })
     .onError(({ error, code }) => {
@@ -68,6 +68,14 @@ export function upload({ intake, runs, sourceOf, requestIdOf, isSecure, signalOf
         return Response.json({ ...shown(run), issues: await runs.issues(run.id, issuesShown) });
       },
       { detail: importOperation },
+    )
+    .get(
+      '/:sourceId/imports/:id/log',
+      async ({ request, params }) => {
+        const log = await runs.log(toId(params.id), sourceOf(request).id);
+        return new Response(log, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+      },
+      { detail: logOperation },
     );
   const routes = routesOf(app);
   return app.all('/*', ({ request }) => {

@@ -63,6 +63,22 @@ describe('rollcall run', () => {
     });
   });
 
+  test('log prints what happened, and who approved', async () => {
+    using place = await withHeldRun();
+    await place.run('run', 'approve', '2');
+    const { status, stdout, stderr } = await place.run('run', 'log', '2');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^Import 2 of the source "HR" \(id 1\)\nDocument: people\.xml, \d+ bytes, 5 users/,
+    );
+    expect(stdout).toContain('  syncCompanies = true (file)\n  syncDepartments = true (source)\n');
+    expect(stdout).toMatch(
+      /Z {2}guard: holds it for approval\n\S+Z {2}approved on the command line by \S+\n$/,
+    );
+    expect((await place.json('run', 'log', '2')).log).toBe(`${stdout.trimEnd()}\n`);
+    expect(readFailure(await place.run('run', 'log', '9'))).toBe('There is no import with the id 9.');
+  });
+
   test('reject ends it, and nothing has been changed', async () => {
     using place = await withHeldRun();
     expect(await place.json('run', 'reject', '2')).toMatchObject({ importId: 2, status: 'rejected' });

@@ -5,7 +5,15 @@ import { gunzipSync } from 'node:zlib';
 import { inspectInChild, inspectionDeadlineMs } from '../../src/imports/inspector.ts';
 import { Intake } from '../../src/imports/intake.ts';
 import { dialects } from '../support/database.ts';
-import { type ImportHouse, openImportHouse, profileXml, selfCommand, userXml, withWrite } from './support.ts';
+import {
+  decider,
+  type ImportHouse,
+  openImportHouse,
+  profileXml,
+  selfCommand,
+  userXml,
+  withWrite,
+} from './support.ts';
 
 const valid = profileXml([userXml('a', 'anna'), userXml('b', 'bert')]);
 
@@ -318,7 +326,7 @@ describe('a password in a document', () => {
         .where('sealed_password', 'is not', null)
         .execute();
     expect(JSON.stringify(await sealed())).toMatch(/^\[\{"sealed_password":"v1\.[\w-]+"\}\]$/);
-    await house.runs.reject(held.id);
+    await house.runs.reject(held.id, decider);
     expect(await sealed()).toEqual([]);
   });
 });

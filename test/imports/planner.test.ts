@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { dialects } from '../support/database.ts';
-import { openImportHouse, profileXml, userXml, withWrite } from './support.ts';
+import { decider, openImportHouse, profileXml, userXml, withWrite } from './support.ts';
 
 const manyUsers = (count: number) => Array.from({ length: count }, (_, i) => userXml(`m${i}`, `many${i}`));
 
@@ -21,7 +21,7 @@ for (const dialect of dialects()) {
       });
       await house.processor(slow).drain();
       expect(isTaken).toBe(true);
-      await house.runs.approve(importId);
+      await house.runs.approve(importId, decider);
       await house.processor().drain();
       expect(await house.runs.get(importId)).toMatchObject({
         status: 'completed',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { enterpriseUserUrn, platformUserUrn } from '../../src/resource/schema.ts';
 import { dialects } from '../support/database.ts';
-import { openImportHouse, profileXml, strictGuard, userXml } from './support.ts';
+import { decider, openImportHouse, profileXml, strictGuard, userXml } from './support.ts';
 
 const full = (...users: string[]) => profileXml(users);
 const delta = (...users: string[]) => profileXml(users, { options: { mode: 'delta' } });
@@ -235,7 +235,7 @@ for (const dialect of dialects()) {
         planned: { disabled: 10, unchanged: 30 },
       });
       expect(await house.people()).toEqual(before);
-      await house.runs.approve(held.id);
+      await house.runs.approve(held.id, decider);
       await house.processor().drain();
       expect(await house.runs.get(held.id)).toMatchObject({
         status: 'completed',
@@ -248,10 +248,10 @@ for (const dialect of dialects()) {
       await using house = await openImportHouse({ dialect });
       await house.import(full(...manyUsers(40)));
       const held = await house.import(full(...manyUsers(30)));
-      expect(await house.runs.reject(held.id)).toMatchObject({ status: 'rejected' });
+      expect(await house.runs.reject(held.id, decider)).toMatchObject({ status: 'rejected' });
       expect(await house.processor().drain()).toBe(0);
       expect(house.files('drop')).toEqual([]);
-      await expect(house.runs.approve(held.id)).rejects.toThrow(
+      await expect(house.runs.approve(held.id, decider)).rejects.toThrow(
         `Import ${held.id} is rejected and so cannot be approved.`,
       );
     });
@@ -299,7 +299,7 @@ for (const dialect of dialects()) {
     test('stops nobody from being cancelled', async () => {
       await using house = await openImportHouse({ dialect });
       const { importId } = await house.accept(full(userXml('a', 'anna')));
-      expect(await house.runs.cancel(importId)).toMatchObject({ status: 'cancelled' });
+      expect(await house.runs.cancel(importId, decider)).toMatchObject({ status: 'cancelled' });
       expect(await house.processor().drain()).toBe(0);
       expect(await house.people()).toEqual([]);
       expect(house.files('drop')).toEqual([]);

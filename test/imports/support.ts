@@ -10,6 +10,7 @@ import type { User } from '../../src/directory/user.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
 import { Intake, type IntakeRequest, type Receipt } from '../../src/imports/intake.ts';
 import { Processor } from '../../src/imports/processor.ts';
+import type { Decider } from '../../src/imports/run-event-store.ts';
 import { type ImportRun, ImportRuns } from '../../src/imports/runs.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
@@ -163,6 +164,9 @@ export class ImportHouse implements AsyncDisposable {
     await this.#close();
   }
 }
+
+/** Who decides about runs in tests. */
+export const decider: Decider = { kind: 'command', name: 'tester' };
 
 /** The guard of a source compares shares, which small files exceed at once. */
 const relaxedGuard = { guardShrinkPercent: '100', guardErrorPercent: '100' };

@@ -305,6 +305,23 @@ describe('GET /api/platformsync/:sourceId/imports/:id', () => {
   });
 });
 
+describe('GET /api/platformsync/:sourceId/imports/:id/log', () => {
+  test('answers the log of the run as text, to its own source alone', async () => {
+    await using door = await openDoor();
+    await door.send(valid);
+    await door.house.processor().drain();
+    const response = await door.get('/api/platformsync/1/imports/1/log');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const log = await response.text();
+    expect(log).toBe(await door.house.runs.log(1));
+    expect(log).toContain('Z  users: 2 rows to do\n');
+    const other = await door.house.sources.create('general', 'Other', {});
+    const path = `/api/platformsync/${other.source.id}/imports/1/log`;
+    expect((await door.get(path, other.token)).status).toBe(404);
+    expect((await door.get('/api/platformsync/1/imports/1/log', 'wrong')).status).toBe(401);
+  });
+});
+
 describe('other paths', () => {
   test('answer 404 or 405 in the body of the surface', async () => {
     await using door = await openDoor();

@@ -202,6 +202,9 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('phase', 'text')
       .addColumn('cursor', integer, flag)
       .addColumn('done', integer, flag)
+      .addColumn('pace_from', 'text')
+      .addColumn('pace_done', integer, flag)
+      .addColumn('ticket', 'text')
       .addColumn('document', 'text')
       .addColumn('archive', 'text')
       .addColumn('sha256', 'text', required)
@@ -251,6 +254,13 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('code', 'text', required)
       .addColumn('message', 'text', required)
       .addPrimaryKeyConstraint('import_issue_pk', ['run_id', 'seq']),
+    table('import_event')
+      .addColumn('run_id', integer, references('import_run.id'))
+      .addColumn('seq', integer, required)
+      .addColumn('at', 'text', required)
+      .addColumn('kind', 'text', required)
+      .addColumn('facts', 'text', required)
+      .addPrimaryKeyConstraint('import_event_pk', ['run_id', 'seq']),
   );
 }
 
@@ -289,6 +299,7 @@ async function createIndexes(db: Db): Promise<void> {
       .on('membership')
       .columns(['user_id', 'primary_type'])
       .where('primary_type', 'is not', null),
+    index('import_run_ticket').on('import_run').column('ticket').where('ticket', 'is not', null),
   ];
   for (const builder of unique) await builder.unique().execute();
   const plain: [name: string, table: string, columns: string[]][] = [
