@@ -293,6 +293,21 @@ describe('failOnErrors', () => {
     expect(statuses(answer)).toEqual(expected);
   });
 
+  test('answers what was done beside a text that has no form in an address', async () => {
+    await using app = await openTestApp();
+    const half = '\ud800';
+    const answer = await bulk(app, [
+      newUser('ann'),
+      { method: 'DELETE', path: `/Users/${half}x` },
+      { method: half, path: '/Users/1' },
+      { method: 'DELETE', path: `/Users/bulkId:${half}y` },
+      newUser(half, { userName: 'bob' }),
+    ]);
+    expect(answer.status).toBe(200);
+    expect(statuses(answer)).toEqual(['201', '404', '400', '409', '201']);
+    expect(app.requests().at(-1)?.bulk).toMatchObject({ succeeded: 2, failed: 3 });
+  });
+
   test('answers what was done, though it stands behind what was not', async () => {
     await using app = await openTestApp();
     const waiting = [newGroup('g', ['bulkId:ann']), newUser('bad', { active: 7 }), newUser('ann')];

@@ -51,7 +51,8 @@ function locationOf(call: ScimCall, { change }: Prepared, outcome: Outcome): str
   const { type, id, bulkId } = change.target;
   if (!(outcome instanceof DomainError)) return call.link(type, outcome.id);
   if (id === undefined || bulkId !== undefined) return undefined;
-  return `${call.base}/${type}s/${encodeURIComponent(id)}`;
+  // Half a surrogate pair has no escape: the answer to all the other operations must not fail for it.
+  return `${call.base}/${type}s/${encodeURIComponent(id.toWellFormed())}`;
 }
 
 /** For the request log: what was mended and left out in which operation, and what failed. */
