@@ -131,7 +131,7 @@ function cleanText(text: string): string {
 /** `text` without our own tokens, the password of any address in it, and what is called a password by a path or query. */
 export function maskSecrets(text: string): string {
   return text
-    .replace(/(password[=/:]+)[^\s"]+/gi, '$1********')
+    .replace(/((?:passw(?:or[dt]|d)|pwd)[=/:]+)[^\s"]+/gi, '$1********')
     .replace(/rollcall_([a-z]+)_[\w-]{8,}/g, 'rollcall_$1_********')
     .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]{0,256}):[^\s/]{1,1024}@/gi, '$1:********@');
 }

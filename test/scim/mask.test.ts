@@ -21,6 +21,22 @@ const hiding: readonly (readonly [string, unknown])[] = [
   ['an escaped name in a text', { value: `{"pass\\u0077ord":"${canary}"}` }],
   ['a text that is almost JSON', { value: `{"password":"${canary}",}` }],
   ['JSON too deep to look through', { value: `${'['.repeat(9_000)}{"password":"${canary}"}` }],
+  ['a path in an array', { op: 'replace', path: ['password'], value: canary }],
+  ['a path in an object', { op: 'replace', path: { attr: 'password' }, value: canary }],
+  ['a path, under another name than value', { op: 'replace', path: 'password', values: [canary] }],
+  ['a path, with two values', { op: 'replace', path: 'password', value: canary, newValue: canary }],
+  ['an operation that calls its path name', { op: 'replace', name: 'password', value: canary }],
+  ['a name beside a value', { op: 'add', value: [{ name: 'password', value: canary }] }],
+  ['a name beside something else', { key: 'userPassword', data: canary }],
+  ['the name that LDAP has for it', { userPassword: canary }],
+  ['a list of them', { passwords: [canary, { value: canary }] }],
+  ['a short name', { pwd: canary, passwd: canary, clientSecret: canary, Passwort: canary }],
+  ['a key with a filter', { [`password[value eq "${canary}"]`]: true }],
+  ['a sort key', { sortBy: `password[${canary}` }],
+  ['an attribute to return', { attributes: ['userName', `password[${canary}]`] }],
+  ['a path without quotes', { path: `password eq ${canary}`, method: 'DELETE' }],
+  ['a path of a Bulk', { path: `/Users/password/${canary}`, method: 'DELETE' }],
+  ['a text in which it is compared', { note: `password eq ${canary}` }],
   ['a body that is a text', JSON.stringify({ password: canary })],
 ];
 
@@ -34,6 +50,29 @@ describe('maskedJson', () => {
     const text = '{ "displayName": "Ann" }';
     const body = { displayName: 'The password is gone', note: text, list: [1, true, null], quoted: '[a]' };
     expect(maskedJson(body, 1_000)).toBe(JSON.stringify(body));
+  });
+
+  test('keeps what only sounds like a secret', () => {
+    const urn = 'urn:ietf:params:scim:schemas:extension:platform:2.0:User';
+    const body = {
+      userName: 'secret.agent@example.com',
+      title: 'Secretary',
+      secretary: 'Bob',
+      [urn]: { forcePasswordReset: 'True' },
+      Operations: [
+        { op: 'replace', path: `${urn}:forcePasswordReset`, value: 'True' },
+        { op: 'add', path: 'members', value: [{ value: '7', display: 'Ann' }] },
+      ],
+      method: 'POST',
+      data: { displayName: 'Password Admins' },
+    };
+    expect(maskedJson(body, 10_000)).toBe(JSON.stringify(body));
+  });
+
+  test('still says which attribute it was', () => {
+    expect(maskedJson({ op: 'replace', path: 'password', value: canary }, 1_000)).toBe(
+      '{"op":"replace","path":"password","value":"********"}',
+    );
   });
 
   test('says by an ellipsis that the text goes on', () => {
@@ -54,6 +93,7 @@ describe('maskedQuery', () => {
     ['a filter in escapes', `filter=p%61ssword+eq+%22${canary}%22`],
     ['a filter in escapes of escapes', `filter=p%2561ssword%2520eq%2520%22${canary}%22`],
     ['escapes of which one is broken', `filter=p%61ssword%20eq%20%22${canary}%22&x=%zz`],
+    ['a name of another system', `filter=userPassword%20eq%20${canary}`],
     ['a URN', `filter=${coreUrn}:password%20sw%20%22${canary}%22`],
   ])('hides a password in %s', (_, query) => {
     expect(maskedQuery(query, 1_000)).toBe('********');
