@@ -231,3 +231,23 @@ export function userXml(id: string, username: string, content = '', fields = '')
   const idText = id === '' ? '' : ` id="${id}"`;
   return `<user${idText} username="${username}">${content}<additionalfields>${fields}</additionalfields></user>`;
 }
+
+/** A row of somebody who belongs to no source. */
+export function stranger(userName: string, id = 1000) {
+  const names = {
+    user_name: userName,
+    user_name_key: userName,
+    display_name: userName,
+    display_name_key: null,
+  };
+  const keys = { family_name_key: null, employee_number_key: null, manager_id: null, password_hash: null };
+  const rest = {
+    owner_source_id: null,
+    document: '{}',
+    do_not_synchronise: 0 as const,
+    version: 1,
+    created: '',
+    modified: '',
+  };
+  return { id, state: 'active' as const, ...names, ...keys, ...rest };
+}
