@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { DirectoryContext } from '../directory/context.ts';
+import { systemClock, timestamp } from '../clock.ts';
+import { machineContext } from '../directory/context.ts';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import { DomainError } from '../errors.ts';
@@ -62,7 +63,7 @@ async function query({ database }: Services, configuration: Configuration, text:
   const { userListing } = await import('../directory/user-listing.ts');
   const { resolveFilter } = await import('../resource/filter-resolve.ts');
   const { parseFilter } = await import('../resource/filter.ts');
-  const context = operatorContext(configuration);
+  const context = machineContext(configuration, { kind: 'system', id: null }, timestamp(systemClock));
   const literal = JSON.stringify(text);
   const terms = ['userName', 'displayName', 'name.familyName', 'emails.value'].map(
     (path) => `${path} co ${literal}`,
@@ -103,20 +104,6 @@ function facts(user: User, owner: string): [string, string][] {
     ['created', user.created],
     ['modified', user.modified],
   ];
-}
-
-/** What the system itself sees: everything, under no source's external ids. */
-function operatorContext(configuration: Configuration): DirectoryContext {
-  return {
-    actor: { kind: 'system', id: null },
-    sourceId: null,
-    scope: 'all',
-    unknownReferences: 'reject',
-    requestId: null,
-    runId: null,
-    configuration,
-    now: new Date().toISOString(),
-  };
 }
 
 function userValue(call: Call, user: User, { personas, userType }: Configuration) {

@@ -34,6 +34,20 @@ export interface DirectoryContext {
   readonly signal?: AbortSignal;
 }
 
+/** Whoever works on the machine itself sees everything, under no source's external ids. */
+export function machineContext(configuration: Configuration, actor: Actor, now: string): DirectoryContext {
+  return {
+    actor,
+    sourceId: null,
+    scope: 'all',
+    unknownReferences: 'reject',
+    requestId: null,
+    runId: null,
+    configuration,
+    now,
+  };
+}
+
 /** Whether the context's source may see the resource: one that may not answers like a missing id. */
 export function isVisible(
   context: DirectoryContext,

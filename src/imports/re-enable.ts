@@ -1,5 +1,5 @@
 import { type Clock, timestamp } from '../clock.ts';
-import type { DirectoryContext } from '../directory/context.ts';
+import { machineContext } from '../directory/context.ts';
 import { saveUsers } from '../directory/save-users.ts';
 import { findUsersLastEndedBy } from '../directory/state-change-store.ts';
 import type { User } from '../directory/user.ts';
@@ -70,7 +70,8 @@ async function enableSome(
   { runId, ids, configuration }: Some,
 ): Promise<number> {
   await lockRows(tx, 'user', [...ids]);
-  const context = administration(configuration, timestamp(clock));
+  // Whoever runs the command owns the data folder; no account is known.
+  const context = machineContext(configuration, { kind: 'administrator', id: null }, timestamp(clock));
   const ended = await findUsersLastEndedBy(tx, runId, ids);
   const users = (await selectUsers(tx, ids, null)).filter(
     (user) => user.state === 'inactive' && ended.has(user.id),
@@ -81,18 +82,4 @@ async function enableSome(
 
 function activated(before: User) {
   return { before, next: { ...before.resource, active: true }, mode: 'patch' as const };
-}
-
-/** Whoever runs this command line owns the data folder; no account is known. */
-function administration(configuration: Configuration, now: string): DirectoryContext {
-  return {
-    actor: { kind: 'administrator', id: null },
-    sourceId: null,
-    scope: 'all',
-    unknownReferences: 'reject',
-    requestId: null,
-    runId: null,
-    configuration,
-    now,
-  };
 }

@@ -4,7 +4,7 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { DomainError } from '../errors.ts';
-import { idAt, type LoggedBulk, type LoggedIgnored, type LoggedRepair, type Touched } from './record.ts';
+import { idAt, type RequestRecord, type Touched } from './record.ts';
 import { currentVersion, versionOf } from './request-file.ts';
 
 /** Which requests; every condition that is given must hold. */
@@ -31,26 +31,11 @@ export interface PageOptions {
   readonly withBodies?: boolean;
 }
 
-export interface LoggedRequest {
+/** A record as it was kept. */
+export interface LoggedRequest extends Omit<RequestRecord, 'timeMs' | 'isAtGate'> {
   readonly id: number;
   /** RFC 3339, UTC: when it came. */
   readonly time: string;
-  readonly durationMs: number;
-  readonly sourceId: number | null;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string | null;
-  readonly status: number;
-  readonly clientAddress: string;
-  readonly requestId: string;
-  readonly touched: readonly Touched[];
-  readonly name: string | null;
-  readonly refusal: string | null;
-  readonly repairs: readonly LoggedRepair[];
-  readonly ignored: readonly LoggedIgnored[];
-  readonly bulk: LoggedBulk | null;
-  readonly body: string | null;
-  readonly decoded: string | null;
 }
 
 export interface RequestPage {
