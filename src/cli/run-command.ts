@@ -23,6 +23,14 @@ export function registerRun(program: Command, exit: Exit): void {
   answering(withRecordOptions(ofRun(group, 'records', "show what became of each of a run's records")), exit, {
     action: records,
   });
+  answering(
+    ofRun(group, 'compare', 'show whom a run added, removed and changed since an earlier one')
+      .argument('[OTHER]', 'the earlier run (default: the last one that was completed before)')
+      .option('--limit <NUMBER>', `at most so many of each (default: 100, at most 1000)`)
+      .option('--csv', 'all of them, as comma-separated values'),
+    exit,
+    { action: compare },
+  );
   answering(ofRun(group, 'approve', 'let a run go on that waits for approval'), exit, { action: approve });
   answering(ofRun(group, 'reject', 'end a run that waits for approval'), exit, { action: reject });
   answering(ofRun(group, 'cancel', 'end a run that is not over; what it has done stays'), exit, {
@@ -117,6 +125,15 @@ function records(call: Call): Promise<Answer> {
   });
 }
 
+function compare(call: Call): Promise<Answer> {
+  return withRuns(call, async (runs) => {
+    const { answerComparison } = await import('./run-comparison.ts');
+    const other = call.args[1];
+    const otherId = other === undefined ? undefined : readId(other);
+    return answerComparison(runs, { importId: idOf(call), otherId }, call);
+  });
+}
+
 function approve(call: Call): Promise<Answer> {
   return withRuns(call, async (runs, { database, folder }) => {
     const { isServed } = await import('./locks.ts');
@@ -173,6 +190,10 @@ async function describe(runs: ImportRuns, run: ImportRun): Promise<Answer> {
 }
 
 function idOf({ args: [text = ''] }: Call): number {
+  return readId(text);
+}
+
+function readId(text: string): number {
   const id = toId(text);
   if (id > 0) return id;
   throw new DomainError('invalidValue', `The id of a run is a number, not "${text}".`);

@@ -146,14 +146,20 @@ export async function findLatestEffectiveRun(db: Reader, sourceId: number): Prom
     .executeTakeFirst();
 }
 
-/** Runs of the source that have been applied, newest first. */
-export async function listCompletedRuns(db: Reader, sourceId: number, limit: number): Promise<RunRow[]> {
+/** Runs of the source that have been applied, newest first; with `beforeId` only earlier ones than that. */
+export async function listCompletedRuns(
+  db: Reader,
+  sourceId: number,
+  limit: number,
+  beforeId?: number,
+): Promise<RunRow[]> {
   return db
     .selectFrom('import_run')
     .selectAll()
     .where('source_id', '=', sourceId)
     .where('dry_run', '=', 0)
     .where('status', 'in', ['completed', 'completed-with-errors'])
+    .$if(beforeId !== undefined, (runs) => runs.where('id', '<', beforeId ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import { findSourceById } from '../sources/source-store.ts';
 import type { Database, Tx } from '../storage/database.ts';
+import type { DifferingQuery } from './comparison-store.ts';
 import { settled, tidySettled } from './finish.ts';
 import {
   type ApplyPhase,
@@ -16,6 +17,7 @@ import {
 import { listIssues } from './issue-store.ts';
 import type { ImportOptions } from './options.ts';
 import { type ReEnabled, reEnable } from './re-enable.ts';
+import { type ComparedPerson, compareRuns, listCompared, type RunComparison } from './run-comparison.ts';
 import { type Decider, insertEvent, listEvents } from './run-event-store.ts';
 import { formatRunLog } from './run-log.ts';
 import { listRecords, type RecordsQuery, type RunRecord } from './run-records.ts';
@@ -140,6 +142,17 @@ export class ImportRuns {
     const db = this.#parts.database.read;
     const run = await this.#required(db, id);
     return listRecords(db, run, { after, limit: Math.min(limit, listedMax), action });
+  }
+
+  /** How the document of the run differs from that of an earlier one; see `compareRuns`. */
+  compare(id: number, earlierId?: number): Promise<RunComparison> {
+    return compareRuns(this.#parts.database.read, id, earlierId);
+  }
+
+  /** The people of one difference, at most 1,000 at a time. */
+  compared(comparison: RunComparison, query: DifferingQuery): Promise<ComparedPerson[]> {
+    const limit = Math.min(query.limit, listedMax);
+    return listCompared(this.#parts.database.read, comparison, { ...query, limit });
   }
 
   /**

@@ -79,6 +79,23 @@ describe('rollcall run', () => {
     expect(readFailure(await place.run('run', 'log', '9'))).toBe('There is no import with the id 9.');
   });
 
+  test('compare names who is there no longer, and prints all of them as CSV', async () => {
+    using place = await withHeldRun();
+    const { stdout } = await place.run('run', 'compare', '2', '--limit', '2');
+    const [head, , first, second, more] = stdout.split('\n');
+    expect(head).toBe('Import 2 compared with import 1: 0 added, 25 removed, 0 changed.');
+    expect(first).toMatch(/^removed +person10 +\d+ +person10 +person10$/);
+    expect(second).toMatch(/^removed +person11 /);
+    expect(more).toBe('and 23 more; --csv prints all of them.');
+    const csv = (await place.run('run', 'compare', '2', '1', '--csv')).stdout.trimEnd().split('\r\n');
+    expect(csv).toHaveLength(26);
+    expect(csv[0]).toBe('difference,record,id,username,name,changed');
+    expect(csv[1]).toMatch(/^removed,person10,\d+,person10,person10,$/);
+    expect(readFailure(await place.run('run', 'compare', '1'))).toBe(
+      'There is no earlier import of the source to compare import 1 with.',
+    );
+  });
+
   test('reject ends it, and nothing has been changed', async () => {
     using place = await withHeldRun();
     expect(await place.json('run', 'reject', '2')).toMatchObject({ importId: 2, status: 'rejected' });
