@@ -90,6 +90,24 @@ describe.each(dialects())('PUT /Users/{id} on %s', (dialect) => {
 });
 
 describe.each(dialects())('PATCH /Users/{id} on %s', (dialect) => {
+  test.each([
+    ['null', { op: 'replace', path: 'active', value: null }],
+    ['an empty text', { op: 'replace', path: 'active', value: '' }],
+    ['an empty list', { op: 'replace', path: 'active', value: [] }],
+    ['a removal', { op: 'remove', path: 'active' }],
+    ['a null beside other attributes', { op: 'replace', value: { active: null, title: 'x' } }],
+  ])('leaves it as it is who is active when told %s', async (_, operation) => {
+    await using app = await openTestApp({ dialect });
+    await app.createUser({ userName: 'ann', active: false });
+    await app.createUser({ userName: 'bob', active: true });
+    expect((await app.patch('/Users/1', [operation])).body.active).toBe(false);
+    expect((await app.patch('/Users/2', [operation])).body.active).toBe(true);
+    expect((await app.history()).join()).not.toContain('activate');
+    const removed = { op: 'remove', path: 'active' };
+    await app.patch('/Users/1', [{ op: 'add', path: 'active', value: true }, removed]);
+    expect((await app.call('GET', '/Users/1')).body.active).toBe(false);
+  });
+
   test('changes what it names and journals that alone', async () => {
     await using app = await openTestApp({ dialect });
     await app.createUser({ userName: 'ann', title: 'Clerk', name: { givenName: 'Ann', familyName: 'Lee' } });

@@ -169,10 +169,9 @@ const toResource = (userName: string, { singles: attributes, lists: held }: Body
   ...Object.fromEntries(Object.entries(held).filter(([, found]) => found.length > 0)),
 });
 
-/** What a user shows of what the model knows: company has two names, and an `active` that was removed is true. */
+/** What a user shows of what the model knows: company has two names. */
 function expected(user: NaiveUser): object {
   const attributes = new Map<string, unknown>(user.singles);
-  if (!user.singles.has('active')) attributes.set('active', true);
   const company = user.singles.get(`${enterpriseUrn}:organization`);
   if (company !== undefined) attributes.set(`${platformUrn}:company`, company);
   return { ...nested(attributes), ...Object.fromEntries(user.lists) };
@@ -265,6 +264,8 @@ function outcome(model: NaiveUser, each: Request): NaiveUser | undefined {
   const next = model.copy();
   try {
     for (const step of each.patch) next.apply(step);
+    // Whoever is active stays so, and whoever is not as well, when it is taken away.
+    if (!next.singles.has('active')) next.singles.set('active', model.singles.get('active') ?? true);
     return next;
   } catch (error) {
     if (error instanceof Refused) return undefined;
