@@ -1,7 +1,8 @@
 import { DomainError } from '../errors.ts';
 
-const waitingMax = 64;
-const waitingPerSourceMax = 16;
+const waitingMax = 256;
+/** More than come within two seconds from a source that sends no more than every source may. */
+const waitingPerSourceMax = 64;
 
 /** Runs one bounded piece of a walk when its turn has come. */
 export type Window = <T>(work: () => Promise<T>) => Promise<T>;
@@ -21,7 +22,7 @@ export class QueryLine {
   #waiting = 0;
   #lastWindow: Promise<unknown> = Promise.resolve();
 
-  /** Throws `limitExceeded` when too many of the source wait already, `unavailable` when too many of all do. */
+  /** Throws `unavailable` when too many wait already: a source that keeps to its rate is not told that it sends too fast. */
   async run<T>(
     sourceId: number | null,
     signal: AbortSignal | undefined,
@@ -47,7 +48,7 @@ export class QueryLine {
     if (place.waiting >= waitingPerSourceMax) {
       const detail =
         'The source has too many queries waiting that look at many resources; send the request again later.';
-      throw new DomainError('limitExceeded', detail, { retryAfterSeconds: 2 });
+      throw new DomainError('unavailable', detail, { retryAfterSeconds: 2 });
     }
     if (this.#waiting >= waitingMax) {
       const detail =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type Json, openTestApp, type TestApp } from '../support/app.ts';
-import { bulk, newGroup, newUser, patch, requestUrn, statuses } from './bulk-support.ts';
+import { bulk, newUser, patch, requestUrn, statuses } from './bulk-support.ts';
 
 function many(count: number): object[] {
   return Array.from({ length: count }, (_, index) => newUser(`u${index}`));
@@ -107,24 +107,34 @@ describe('a Bulk', () => {
     expect(await countUsers(app)).toBe(succeeded);
   });
 
-  test('is refused while the source has four under way', async () => {
-    await using app = await openTestApp();
-    const token = await app.addSource('Other');
-    const five = await Promise.all(
-      ['a', 'b', 'c', 'd', 'e'].map((name) =>
-        bulk(
-          app,
-          many(200).map((_, index) => newGroup(`${name}${index}`)),
+  test('is answered, and so is every list, at 25 requests a second all of which come at once', async () => {
+    await using app = await openTestApp({ settings: { rateLimit: '25', scope: 'own' } });
+    await bulk(app, many(3));
+    for (const path of ['/Users?filter=title%20co%20%22x%22', '/Users?sortBy=title', '/Users', '/Bulk']) {
+      app.clock.advance(5);
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, (_, index) =>
+          path === '/Bulk' ? bulk(app, [newUser(`b${index}`)]) : app.call('GET', path),
         ),
-      ),
-    );
-    expect(five.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 429]);
-    const refused = five.find(({ status }) => status === 429);
-    expect(refused?.headers.get('retry-after')).toBe('1');
-    expect(refused?.body.detail).toContain('4 Bulk requests under way');
-    expect((await bulk(app, [newUser('ann')], { token })).status).toBe(200);
-    expect((await bulk(app, [newUser('bob')])).status).toBe(200);
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
   });
+
+  test('waits while its source has four under way, and is refused when too many wait', async () => {
+    await using app = await openTestApp({ settings: { rateLimit: '0' } });
+    const token = await app.addSource('Other');
+    const long = many(50);
+    const sent = Array.from({ length: 37 }, () => bulk(app, long, { failOnErrors: 1 }));
+    const first = await Promise.race(sent);
+    expect([first.status, first.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(first.body.detail).toContain('4 Bulk requests under way and 32 that wait');
+    expect((await bulk(app, [newUser('ann')], { token })).status).toBe(200);
+    const answers = await Promise.all(sent);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(36);
+    expect((await bulk(app, [newUser('bob')])).status).toBe(200);
+  }, 60_000);
 
   test('stores new passwords, and checks them by the rule', async () => {
     await using app = await openTestApp();

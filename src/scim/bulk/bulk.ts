@@ -23,6 +23,7 @@ import type { AllVerbs } from '../verbs.ts';
 import { type Answered, bulkResponse, noteInTrace } from './answer.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { runBulk } from './run.ts';
+import { BulkTurns } from './turns.ts';
 
 export interface BulkParts {
   readonly verbs: AllVerbs;
@@ -36,17 +37,17 @@ const valuesMax = 200_000;
 const levelsAround = 3;
 /** Operations read in one go: reading takes no time but that of the thread which others need too. */
 const readAtOnce = 50;
-/** A Bulk is held in memory for as long as it takes. */
-const runningPerSourceMax = 4;
 
 /** /Bulk (RFC 7644 §3.7). */
 export function bulk(parts: BulkParts, open: OpenCall) {
-  const running = new Map<number, number>();
+  const turns = new BulkTurns();
   return new Elysia({ name: 'scim.bulk' }).post(
     '/Bulk',
     async ({ request }) => {
       const call = await open(request);
-      const leave = enter(running, call.source.id);
+      // One request so far, which may have to wait for longer than others.
+      admitted(request).standFor(1);
+      const leave = await turns.enter(call.source.id);
       try {
         return json(request, await answerTo(request, call, parts));
       } finally {
@@ -102,20 +103,6 @@ async function prepareAll(
     if (index % readAtOnce === readAtOnce - 1) await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return prepared;
-}
-
-function enter(running: Map<number, number>, sourceId: number): () => void {
-  const count = running.get(sourceId) ?? 0;
-  if (count >= runningPerSourceMax) {
-    const detail = `The source has ${count} Bulk requests under way; send the next one when one of them is answered.`;
-    throw new DomainError('limitExceeded', detail, { retryAfterSeconds: 1 });
-  }
-  running.set(sourceId, count + 1);
-  return () => {
-    const left = (running.get(sourceId) ?? 1) - 1;
-    if (left === 0) running.delete(sourceId);
-    else running.set(sourceId, left);
-  };
 }
 
 /** A refusal without a reason is our own failure: the log has to know it, since the answer does not tell. */
