@@ -2,6 +2,8 @@ import { canonicalKey } from '../resource/canonical-key.ts';
 import { equalValues, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
+import { isPostgres } from '../storage/list-parameter.ts';
+import { keepInPassing } from '../storage/row-lock.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
@@ -15,7 +17,14 @@ import { touchGroups, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
 import { shownName, toParts, toResource, type User, type UserParts } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
-import { insertUsers, replaceEmails, selectUsers, updateUser, userColumns } from './user-store.ts';
+import {
+  findArchived,
+  insertUsers,
+  replaceEmails,
+  selectUsers,
+  updateUser,
+  userColumns,
+} from './user-store.ts';
 import { laterOf } from './version.ts';
 
 export interface SavedUser {
@@ -50,7 +59,9 @@ export async function saveUser(tx: Tx, context: DirectoryContext, change: UserCh
 }
 
 async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly UserChange[]) {
-  const placed = await place(tx, await draftUsers(tx, context, changes));
+  const drafts = await draftUsers(tx, context, changes);
+  await keepManagers(tx, drafts);
+  const placed = await place(tx, drafts);
   const written = placed.filter((user) => user.outcome !== 'unchanged');
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
@@ -67,6 +78,21 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
   if (isSettling) await settlePending(tx, context, written);
   return { placed, isSettling };
+}
+
+/**
+ * Whoever becomes somebody's manager is neither renamed nor archived before this is committed: afterwards the report is
+ * there to be counted with (touch-store.ts). Throws StaleRead for one who has been archived since it was looked for.
+ */
+async function keepManagers(tx: Tx, drafts: readonly UserDraft[]): Promise<void> {
+  const given = drafts.flatMap(({ before, managerId }) =>
+    managerId === null || managerId === before?.manager?.id ? [] : [managerId],
+  );
+  if (!isPostgres(tx) || given.length === 0) return;
+  const ids = [...new Set(given)];
+  await keepInPassing(tx, 'user', ids);
+  const [gone] = await findArchived(tx, ids);
+  if (gone !== undefined) throw new StaleRead(`The user ${gone}`);
 }
 
 function isWaitedFor(tx: Tx, { sourceId }: DirectoryContext): Promise<boolean> {

@@ -261,6 +261,20 @@ export async function findLiveUsers(
   return ids.length === 0 ? [] : selectLiveIds(db, { ids: JSON.stringify(ids) });
 }
 
+const selectArchivedIds = statement<{ ids: string }, { id: number }>((db, place) =>
+  db
+    .selectFrom('user')
+    .select('id')
+    .where('id', 'in', inNumbers(db, place('ids')))
+    .where('state', '=', 'archived'),
+);
+
+/** Those of `ids` that are archived users: an id that an import has reserved may not be anybody's yet. */
+export async function findArchived(db: Reader, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  return (await selectArchivedIds(db, { ids: JSON.stringify(ids) })).map((row) => row.id);
+}
+
 export async function setPasswordHash(tx: Tx, userId: number, hash: string): Promise<void> {
   await tx.updateTable('user').set({ password_hash: hash }).where('id', '=', userId).execute();
 }
@@ -275,7 +289,7 @@ export async function adoptUser(tx: Tx, id: number, sourceId: number): Promise<v
     .execute();
 }
 
-const archiveRow = statement<{ id: number; now: string }, never>((db, place) =>
+const archiveRow = statement<{ id: number; now: string }, { id: number }>((db, place) =>
   db
     .updateTable('user')
     .set((value) => ({
@@ -284,9 +298,12 @@ const archiveRow = statement<{ id: number; now: string }, never>((db, place) =>
       version: value('version', '+', 1),
       password_hash: null,
     }))
-    .where('id', '=', place('id')),
+    .where('id', '=', place('id'))
+    .where(isLive)
+    .returning('id'),
 );
 
-export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<void> {
-  await archiveRow(tx, { id, now });
+/** Archives the user; false when another transaction was first. */
+export async function markArchived(tx: Tx, { id, now }: { id: number; now: string }): Promise<boolean> {
+  return (await archiveRow(tx, { id, now })).length === 1;
 }

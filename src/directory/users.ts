@@ -9,7 +9,7 @@ import { checkPassword } from '../security/password-rule.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
-import { lockRows } from '../storage/row-lock.ts';
+import { lockInPassing, lockRows } from '../storage/row-lock.ts';
 import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
@@ -303,13 +303,15 @@ function notFound(id: number): DomainError {
 
 /** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
 export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
+  await lockInPassing(tx, 'user', [user.id]);
   const groups = await leaveAllGroups(tx, user.id);
   await touchGroups(tx, groups, context.now);
   await touchReportsOf(tx, [user.id], context.now);
   await deleteEmails(tx, user.id);
   await deleteAllLinks(tx, 'User', user.id);
   await deletePendingOf(tx, 'manager', user.id);
-  await markArchived(tx, { id: user.id, now: context.now });
+  const done = await markArchived(tx, { id: user.id, now: context.now });
+  if (!done) throw new StaleRead(`The user ${user.id}`);
   const before = { state: user.state, groups: groups.map(String) };
   await appendJournal(tx, context, [
     { resourceType: 'User', resourceId: user.id, action: 'archive', before, after: { state: 'archived' } },

@@ -1,6 +1,7 @@
 import type { DirectoryContext } from '../directory/context.ts';
 import { type ManagerOutcome, resolveManagers } from '../directory/manager.ts';
 import { findLinks } from '../directory/source-link-store.ts';
+import { findArchived } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import { findPlannedRecords, type PlannedRecord } from './plan-store.ts';
@@ -53,7 +54,9 @@ async function findById(run: Run, tx: Tx, values: readonly string[]): Promise<Ma
   for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
     found.set(link.external_id, link.resource_id);
   }
-  return found;
+  // Since the plan was made somebody else may have archived one of them.
+  const gone = new Set(await findArchived(tx, [...found.values()]));
+  return new Map([...found].filter(([, id]) => !gone.has(id)));
 }
 
 function lookup(
