@@ -11,6 +11,8 @@ export interface DataFolder {
   readonly requests: string;
   readonly drop: string;
   readonly archive: string;
+  /** Made by whoever wants files to be taken from it. */
+  readonly inbox: string;
   /** Held by the process that serves. */
   readonly serveLock: string;
   /** Held while the database is opened for the first time or its tables are changed. */
@@ -27,6 +29,7 @@ export function dataFolder(path: string): DataFolder {
     requests: join(path, 'requests.db'),
     drop: join(path, 'drop'),
     archive: join(path, 'archive'),
+    inbox: join(path, 'inbox'),
     serveLock: join(path, 'serve.lock'),
     migrationLock: join(path, 'migration.lock'),
     servedAddress: join(path, 'served-address'),

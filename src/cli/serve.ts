@@ -5,10 +5,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { buildGate } from '../app.ts';
 import { DocumentStore } from '../archive/archive.ts';
+import { InboxFolder } from '../archive/inbox-folder.ts';
 import { systemClock } from '../clock.ts';
 import { childEnvironment } from '../config/env.ts';
 import type { Config } from '../config/options.ts';
 import { DomainError } from '../errors.ts';
+import { DropFolder } from '../imports/drop-folder.ts';
 import { Intake } from '../imports/intake.ts';
 import { ImportRuns } from '../imports/runs.ts';
 import { createLog, type Log } from '../log.ts';
@@ -92,21 +94,25 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
     log,
   });
   const documents = new DocumentStore(config.data);
+  const intake = new Intake({
+    database,
+    documents,
+    configurations,
+    clock,
+    log,
+    selfCommand: selfCommand(),
+    onQueued: () => supervisor.wake(),
+  });
+  const inbox = new InboxFolder(folder.inbox);
+  const monotonicMs = () => performance.now();
+  const dropFolder = new DropFolder({ inbox, database, sources, intake, clock, monotonicMs, log });
   const gate = buildGate({
     database,
     sources,
     configurations,
     clock,
     log,
-    intake: new Intake({
-      database,
-      documents,
-      configurations,
-      clock,
-      log,
-      selfCommand: selfCommand(),
-      onQueued: () => supervisor.wake(),
-    }),
+    intake,
     runs: new ImportRuns({ database, documents, configurations, clock }),
     requests,
     secretBox: services.secretBox,
@@ -118,12 +124,14 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   });
   const server = listen(config, (request, listener) => gate.handle(request, listener));
   supervisor.start();
+  dropFolder.start();
   retention.start();
   await announce(config, services, server.port ?? config.port);
   log.info({ port: server.port ?? config.port, host: config.host, version }, 'serving');
   await stop.wait();
   log.info({}, 'stopping');
   supervisor.retire();
+  await dropFolder.stop();
   await Promise.race([server.stop(false), Bun.sleep(drainMsMax)]);
   await supervisor.stop();
   await server.stop(true);

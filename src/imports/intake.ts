@@ -34,6 +34,8 @@ export interface IntakeRequest {
   readonly origin: RunOrigin;
   /** What the file is called where it comes from, for the log of the run. */
   readonly file?: string;
+  /** Under which the file was taken from a drop folder; kept with the run. */
+  readonly ticket?: string;
   /** Imports again what the last completed run has imported already. */
   readonly force?: boolean;
   /** Plans and stops. */
@@ -218,14 +220,14 @@ export class Intake {
   }
 
   async #insert(
-    { source, origin, dryRun = false, file }: IntakeRequest,
+    { source, origin, dryRun = false, file, ticket }: IntakeRequest,
     { spooled, verdict, circumstances }: JudgedDocument,
     accepted: AcceptedDocument,
   ): Promise<number> {
     const { database, documents, clock } = this.#parts;
     const { sha256, bytes } = spooled;
     const { users, groups, warnings } = verdict;
-    const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances, file };
+    const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances, file, ticket };
     const contents = { bytes, users, groups, warnings };
     try {
       return await database.write((tx) =>

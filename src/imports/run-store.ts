@@ -165,6 +165,12 @@ export async function listCompletedRuns(
     .execute();
 }
 
+/** Whether a file that was taken from a drop folder under this ticket has its run. */
+export async function isTicketUsed(db: Reader, ticket: string): Promise<boolean> {
+  const row = await db.selectFrom('import_run').select('id').where('ticket', '=', ticket).executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function findAwaitingRun(db: Reader, sourceId: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('import_run')
