@@ -3,6 +3,7 @@ import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
+import { requireKey } from './key-length.ts';
 
 /** A member or manager that was named before it arrived. */
 export interface PendingReference {
@@ -41,7 +42,7 @@ const insertRows = bulkInsert('pending_reference', [
   'created',
 ]);
 
-/** Waits for each reference once; asking again for the same thing changes nothing. */
+/** Waits for each reference once; asking again for the same thing changes nothing. Throws `invalidValue` for one too long. */
 export async function insertPending(
   tx: Tx,
   { sourceId, kind, resourceId, now }: Waiter,
@@ -50,6 +51,8 @@ export async function insertPending(
   const wanted = { kind, resource: resourceId, references: JSON.stringify(references) };
   const held = new Set((await selectSame(tx, wanted)).map((row) => row.reference));
   const missing = [...new Set(references)].filter((reference) => !held.has(reference));
+  for (const reference of missing)
+    requireKey(kind === 'member' ? 'members.value' : 'manager.value', reference);
   const row = { source_id: sourceId, kind, resource_id: resourceId, created: now };
   await insertRows(
     tx,

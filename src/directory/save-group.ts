@@ -16,6 +16,7 @@ import {
   updateGroupVersion,
 } from './group-store.ts';
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
+import { requireKey } from './key-length.ts';
 import {
   addMembers,
   keepMembers,
@@ -136,6 +137,8 @@ function withoutSchemas({ schemas: _schemas, members: _members, ...rest }: ScimO
 
 function checkedParts(resource: ScimObject): ReturnType<typeof toGroupParts> {
   const parts = toGroupParts(resource);
+  requireKey('displayName', parts.displayName);
+  requireKey('externalId', parts.externalId);
   if (canonicalKey(parts.displayName) !== '') return parts;
   throw new DomainError('invalidValue', 'A group needs a displayName.', { attribute: 'displayName' });
 }

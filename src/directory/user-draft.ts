@@ -8,6 +8,7 @@ import { equalResources, isObject, type ScimObject, type ScimValue } from '../re
 import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { fitsPattern } from './field-pattern.ts';
+import { requireUserKeys } from './key-length.ts';
 import { isNumeric, managerError, resolveManagers } from './manager.ts';
 import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
 import { toParts, type User, type UserParts } from './user.ts';
@@ -70,6 +71,7 @@ export async function draftUsers(
   const managers = asked.length > 0 ? await resolveManagers(tx, context, asked) : new Map();
   return split.map(({ change, parts }) => {
     checkUser(context, parts);
+    requireUserKeys(parts, change.next);
     if (change.managerId !== undefined) return toDraft(change, parts, { managerId: change.managerId });
     const { managerValue } = parts;
     if (managerValue === undefined) return toDraft(change, parts, { managerId: null });

@@ -1,4 +1,5 @@
 import { findGroupsByNameKeys, type Group, selectGroups } from '../directory/group-store.ts';
+import { isTooLongForKey } from '../directory/key-length.ts';
 import { type UnitType, unitTypes } from '../directory/organisation.ts';
 import { findLinks } from '../directory/source-link-store.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
@@ -136,7 +137,12 @@ export class GroupPlan {
   }
 
   #problemOf(record: GroupRecord, group: Group | undefined): Issue | undefined {
-    const { id: recordId, line, type, name } = record;
+    const { id, line, type, name } = record;
+    if (isTooLongForKey(id) || isTooLongForKey(name)) {
+      const message = 'The id or name of the group is longer than 1024 bytes (in UTF-8); shorten it.';
+      return { line, recordId: `${id.slice(0, 100).toWellFormed()}…`, code: 'invalidRecord', message };
+    }
+    const recordId = id;
     if (this.#numbers.has(keyOf(record))) {
       const message = `The file has another ${type} named "${name}"; the first one counts.`;
       return { line, recordId, code: 'duplicateRecord', message };

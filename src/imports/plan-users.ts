@@ -1,3 +1,4 @@
+import { isTooLongForKey } from '../directory/key-length.ts';
 import { findLinks } from '../directory/source-link-store.ts';
 import type { User } from '../directory/user.ts';
 import { selectUsers } from '../directory/user-store.ts';
@@ -120,7 +121,7 @@ export class UserPlan {
 
   #candidate(record: UserRecord): Candidate {
     const { id, username, leaves } = record;
-    const recordId = id ?? username ?? '';
+    const recordId = shownId(id ?? username ?? '');
     const nameKey = username === undefined ? undefined : canonicalKey(username);
     const groups = this.#parts.groups.read(record, recordId);
     const email = leaves.email?.value ?? '';
@@ -149,6 +150,8 @@ export class UserPlan {
     const issue = (code: IssueCode, message: string): Issue => ({ line, recordId, code, message });
     if (id === undefined && nameKey === undefined)
       return issue('invalidRecord', 'The user has neither an id nor a username; give it one of them.');
+    if (isTooLongForKey(id ?? '') || isTooLongForKey(username ?? ''))
+      return issue('invalidRecord', 'The id or username is longer than 1024 bytes (in UTF-8); shorten it.');
     if (id !== undefined && this.#seenIds.has(id))
       return issue('duplicateRecord', `The id "${id}" is given twice; the first user counts.`);
     if (nameKey !== undefined && this.#seenNames.has(nameKey))
@@ -368,6 +371,11 @@ interface UpdateParts {
   readonly change: ProfileChange;
   readonly before: User;
   readonly stored: Stored;
+}
+
+/** What stands in the plan and the report of a record that cannot be found by its id. */
+function shownId(id: string): string {
+  return isTooLongForKey(id) ? `${id.slice(0, 100).toWellFormed()}…` : id;
 }
 
 function isInactive({ leaves }: UserRecord): boolean {
