@@ -202,3 +202,16 @@ const selectByNameKeys = statement<{ keys: string }, GroupHit>((db, place) =>
 export async function findGroupsByNameKeys(db: Reader, keys: readonly string[]): Promise<GroupHit[]> {
   return keys.length === 0 ? [] : selectByNameKeys(db, { keys: JSON.stringify(keys) });
 }
+
+const selectExisting = statement<{ ids: string }, { id: number }>((db, place) =>
+  db
+    .selectFrom('group_')
+    .select('id')
+    .where('id', 'in', inNumbers(db, place('ids')))
+    .where(isExisting),
+);
+
+/** How many of `ids` are existing groups. */
+export async function countGroups(db: Reader, ids: readonly number[]): Promise<number> {
+  return (await selectExisting(db, { ids: JSON.stringify(ids) })).length;
+}

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Reader, Tx } from '../storage/database.ts';
-import { lockInPassing } from '../storage/row-lock.ts';
 import { statement } from '../storage/statement.ts';
 import { laterModified } from './touch-store.ts';
 
@@ -17,11 +16,11 @@ export async function hasPending(db: Reader, sourceId: number): Promise<boolean>
   return (await selectAny(db, { source: sourceId })).length > 0;
 }
 
+/** Of a user whose row is locked. */
 export async function setManager(
   tx: Tx,
   { userId, managerId, now }: { readonly userId: number; readonly managerId: number; readonly now: string },
 ): Promise<void> {
-  await lockInPassing(tx, 'user', [userId]);
   await tx
     .updateTable('user')
     .set((value) => ({

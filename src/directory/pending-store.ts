@@ -1,7 +1,7 @@
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inNumbers, inTexts } from '../storage/list-parameter.ts';
+import { inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
 import { requireKey } from './key-length.ts';
 
@@ -80,12 +80,13 @@ export async function findPending(
   return selectPending(db, { source: sourceId, keys: JSON.stringify(keys) });
 }
 
-export async function deletePending(tx: Tx, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await tx
-    .deleteFrom('pending_reference')
-    .where('id', 'in', inNumbers(tx, JSON.stringify(ids)))
-    .execute();
+const deleteOne = statement<{ id: number }, { id: number }>((db, place) =>
+  db.deleteFrom('pending_reference').where('id', '=', place('id')).returning('id'),
+);
+
+/** Ends the waiting; false when another transaction was first. */
+export async function deletePending(tx: Tx, id: number): Promise<boolean> {
+  return (await deleteOne(tx, { id })).length === 1;
 }
 
 type Waiting = { kind: PendingReference['kind']; resource: number };

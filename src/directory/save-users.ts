@@ -3,9 +3,10 @@ import { equalValues, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
-import { keepInPassing } from '../storage/row-lock.ts';
+import { keepInPassing, lockInPassing } from '../storage/row-lock.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
+import { countGroups } from './group-store.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, unitTypes } from './organisation.ts';
@@ -229,12 +230,22 @@ async function writeUnits(tx: Tx, context: DirectoryContext, users: readonly Pla
   }
   const joins = moves.filter((move): move is typeof move & WantedUnit => move.name !== undefined);
   const unitIds = await requireUnits(tx, context, joins);
+  await lockGroups(tx, joins.map(unitIds));
   for (const join of joins) changed.add(unitIds(join));
   await upsertMemberships(
     tx,
     joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
   );
   await touchGroups(tx, changed, context.now);
+}
+
+/** Nobody deletes a group while somebody joins it. Throws StaleRead for one that is gone since it was looked for. */
+async function lockGroups(tx: Tx, ids: readonly number[]): Promise<void> {
+  if (!isPostgres(tx) || ids.length === 0) return;
+  const groups = [...new Set(ids)];
+  await lockInPassing(tx, 'group_', groups);
+  if ((await countGroups(tx, groups)) < groups.length)
+    throw new StaleRead('A company, department or location');
 }
 
 /** Reports and lists of members show a person's name. */

@@ -1,6 +1,7 @@
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import type { Tx } from '../storage/database.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
 import { addMembers } from './membership-store.ts';
@@ -27,7 +28,6 @@ export async function settlePending(
     const arrival = arrivals.find((user) => isMeant(user, reference));
     if (arrival === undefined) continue;
     await settle(tx, context, reference, arrival.id);
-    await deletePending(tx, [reference.id]);
   }
 }
 
@@ -47,6 +47,7 @@ function isMeant({ parts }: Arrival, { reference, reference_key: key }: PendingR
   return parts.externalId === reference || namesOf(parts).includes(key);
 }
 
+/** What waits is locked first: it may have been deleted, or have named somebody else, since it was looked for. */
 async function settle(
   tx: Tx,
   context: DirectoryContext,
@@ -54,6 +55,8 @@ async function settle(
   userId: number,
 ): Promise<void> {
   const { kind, resource_id: resourceId } = reference;
+  await lockInPassing(tx, kind === 'member' ? 'group_' : 'user', [resourceId]);
+  if (!(await deletePending(tx, reference.id))) return;
   if (kind === 'member') {
     const added = await addMembers(tx, resourceId, [userId]);
     if (added.length === 0) return;

@@ -3,6 +3,7 @@ import { changeMembers } from '../directory/save-group.ts';
 import type { SavedUser } from '../directory/save-users.ts';
 import { touchGroups, touchUsers } from '../directory/touch-store.ts';
 import type { Tx } from '../storage/database.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
 import type { Application } from './application.ts';
 import type { UserRow } from './apply-users.ts';
 import { findGroupOwners } from './match-store.ts';
@@ -24,6 +25,7 @@ export async function applyMemberships(
   const wantedBy = new Map(speaking.map((user) => [user, wantedIds(user, run.firstGroupId)]));
   const heldIds = speaking.flatMap(({ before }) => before?.groups.map((group) => group.id) ?? []);
   const ids = [...new Set([...heldIds, ...[...wantedBy.values()].flatMap((wanted) => [...wanted])])];
+  await lockInPassing(tx, 'group_', ids);
   const owners = await findGroupOwners(tx, ids);
   const changes = new Map<number, { join: number[]; leave: number[] }>();
   const changeOf = (groupId: number) => {

@@ -1,7 +1,7 @@
 // Two changes of which neither has seen the other: what they leave together is what one after the other would have left.
 
 import { describe, expect, test } from 'bun:test';
-import { enterpriseUrn, openTestApp, type TestApp } from '../support/app.ts';
+import { enterpriseUrn, openTestApp, platformGroupUrn, type TestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 import { HoldingServer, runBeside } from '../support/overlap.ts';
 
@@ -78,5 +78,65 @@ describe.each(besideEachOther)('giving one manager on %s', (dialect) => {
     );
     expect((await app.patch('/Users/3', set(manager, { value: '1' }))).status).toBe(200);
     expect((await first.commit()).status).toBe(200);
+  });
+});
+
+const department = `${enterpriseUrn}:department`;
+
+/** Ann, user 1, and group 1. A row of another transaction keeps ann from joining it until `release`. */
+async function openWithDoor(app: TestApp) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const failure = new Error('the door is opened again');
+  let stand = () => {};
+  const stands = new Promise<void>((resolve) => {
+    stand = resolve;
+  });
+  const door = app.database
+    .write(async (tx) => {
+      await tx.insertInto('membership').values({ group_id: 1, user_id: 1 }).execute();
+      stand();
+      await released;
+      throw failure;
+    })
+    .catch((error) => expect(error).toBe(failure));
+  await stands;
+  return {
+    async open() {
+      release();
+      await door;
+    },
+  };
+}
+
+describe.each(besideEachOther)('a group that is deleted while somebody joins it on %s', (dialect) => {
+  test('by their department is left by them, or made anew', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.createUser({ userName: 'ann' });
+    await app.createGroup({ displayName: 'HR', [platformGroupUrn]: { groupType: 'department' } });
+    const door = await openWithDoor(app);
+    const joining = await runBeside(app, app.patch('/Users/1', set(department, 'HR')));
+    const deleting = await runBeside(app, app.call('DELETE', '/Groups/1'), 2);
+    await door.open();
+    expect((await joining.answer).status).toBe(200);
+    expect((await deleting.answer).status).toBe(204);
+    const { body } = await app.call('GET', '/Users/1');
+    expect(body.groups).toBeUndefined();
+    expect(body[enterpriseUrn]).toBeUndefined();
+  });
+
+  test('as somebody whom it was waiting for has no members', async () => {
+    await using app = await openTestApp({ dialect, settings: { unknownMembers: 'pending' } });
+    await app.createUser({ userName: 'ann' });
+    await app.createGroup({ displayName: 'Sales', members: [{ value: 'e-ann' }] });
+    const door = await openWithDoor(app);
+    const arriving = await runBeside(app, app.patch('/Users/1', set('externalId', 'e-ann')));
+    const deleting = await runBeside(app, app.call('DELETE', '/Groups/1'), 2);
+    await door.open();
+    expect((await arriving.answer).status).toBe(200);
+    expect((await deleting.answer).status).toBe(204);
+    expect(await app.database.read.selectFrom('membership').selectAll().execute()).toEqual([]);
   });
 });

@@ -69,24 +69,25 @@ class HeldChanges {
 }
 
 /**
- * Runs `request` beside a change that is open: resolves when it is answered, or stands behind the other. On SQLite
- * everything does. `answer` is to be awaited when the other is committed.
+ * Runs `request` beside a change that is open: resolves when it is answered, or stands behind the other, as the last of
+ * `waiting`. On SQLite everything does. `answer` is to be awaited when the other is committed.
  */
 export async function runBeside(
   { database }: TestApp,
   request: Promise<Answer>,
+  waiting = 1,
 ): Promise<{ readonly answer: Promise<Answer> }> {
   let isAnswered = database.dialect === 'sqlite';
   void request.finally(() => {
     isAnswered = true;
   });
-  while (!isAnswered && !(await isAnyWaiting(database))) await Bun.sleep(5);
+  while (!isAnswered && (await countWaiting(database)) < waiting) await Bun.sleep(5);
   return { answer: request };
 }
 
-/** Whether a transaction on PostgreSQL waits for another. */
-async function isAnyWaiting({ read }: Database): Promise<boolean> {
+/** How many transactions on PostgreSQL wait for another. */
+async function countWaiting({ read }: Database): Promise<number> {
   const { rows } = await sql`select 1 from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(read);
-  return rows.length > 0;
+  return rows.length;
 }
