@@ -1,7 +1,9 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { toId } from '../resource/resource-id.ts';
-import type { Reader } from '../storage/database.ts';
+import type { Reader, Tx } from '../storage/database.ts';
+import { isPostgres } from '../storage/list-parameter.ts';
+import { keepInPassing, lockInPassing } from '../storage/row-lock.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
 import { findLinks } from './source-link-store.ts';
 import { findLiveUsers, findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
@@ -32,6 +34,37 @@ export async function resolveManagers(
   const hits = await findByText(db, context, texts);
   for (const value of texts) outcomes.set(value, toOutcome(hits(value)));
   return outcomes;
+}
+
+/**
+ * `resolveManagers` for a source whose references may wait: those that lead to nobody are looked for again when nobody
+ * can arrive any more before `tx` ends (see `keepArrivals`), so that who waits is seen by whoever arrives.
+ */
+export async function resolveReferences(
+  tx: Tx,
+  context: DirectoryContext,
+  values: readonly string[],
+): Promise<Map<string, ManagerOutcome>> {
+  const outcomes = await resolveManagers(tx, context, values);
+  const missing = [...outcomes].flatMap(([value, { kind }]) => (kind === 'none' ? [value] : []));
+  if (missing.length === 0 || !mayWait(context) || !isPostgres(tx)) return outcomes;
+  await lockInPassing(tx, 'source', [context.sourceId]);
+  return new Map([...outcomes, ...(await resolveManagers(tx, context, missing))]);
+}
+
+/** The other side of `resolveReferences`: until `tx` ends nobody begins to wait for those whom it brings. */
+export async function keepArrivals(tx: Tx, context: DirectoryContext): Promise<void> {
+  if (mayWait(context)) await keepInPassing(tx, 'source', [context.sourceId]);
+}
+
+/** Whether the references of the context's source wait for whom they name. */
+export function mayWait(context: DirectoryContext): context is DirectoryContext & { sourceId: number } {
+  return context.unknownReferences === 'pending' && context.sourceId !== null;
+}
+
+/** A number is only ever an id: whoever gets that id later, or bears it as a name, is not the one who was meant. */
+export function mayArrive(value: string): boolean {
+  return !isNumeric(value) && canonicalKey(value) !== '';
 }
 
 async function findByText(db: Reader, context: DirectoryContext, texts: readonly string[]) {
@@ -67,11 +100,22 @@ export function isNumeric(value: string): boolean {
 
 /** The refusal of a manager value that leads to nobody, or to several. */
 export function managerError(value: string, outcome: ManagerOutcome): DomainError {
+  return referenceError(value, outcome, 'manager');
+}
+
+/** The same for a member that is given by name. */
+export function referenceError(
+  value: string,
+  outcome: ManagerOutcome,
+  role: 'manager' | 'member',
+): DomainError {
   const why =
     outcome.kind === 'ambiguous'
       ? `matches ${outcome.count} users; send the id of one of them`
       : isNumeric(value)
         ? 'is numeric and so can only be the id of a user, and there is none with it'
         : 'is not the id, userName, primary or work email, or externalId of any user';
-  return new DomainError('invalidValue', `The manager "${value}" ${why}.`, { attribute: 'manager.value' });
+  return new DomainError('invalidValue', `The ${role} "${value}" ${why}.`, {
+    attribute: role === 'manager' ? 'manager.value' : 'members.value',
+  });
 }

@@ -17,6 +17,7 @@ import {
 } from './group-store.ts';
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
 import { requireKey } from './key-length.ts';
+import { mayArrive, mayWait, referenceError, resolveReferences } from './manager.ts';
 import {
   addMembers,
   keepMembers,
@@ -202,7 +203,10 @@ async function applyChange(
   if (action === 'remove') {
     await forgetPending(tx, groupId, values);
     const ids = await visibleIds(tx, context, values);
-    return { added: [], removed: await removeMembers(tx, groupId, ids) };
+    const named = mayWait(context)
+      ? await findNamed(tx, context, values.filter(mayArrive))
+      : new Map<string, number>();
+    return { added: [], removed: await removeMembers(tx, groupId, [...ids, ...named.values()]) };
   }
   if (action !== 'add') await deletePendingOf(tx, 'member', groupId);
   const ids = action === 'clear' ? [] : await requireMembers(tx, context, groupId, values);
@@ -250,11 +254,34 @@ async function requireMembers(
   const visible = live.filter((user) => context.scope === 'all' || user.owner_source_id === context.sourceId);
   const known = new Set(visible.map((user) => String(user.id)));
   const unknown = values.filter((value) => !known.has(value));
-  if (unknown.length === 0) return visible.map((user) => user.id);
-  if (context.unknownReferences === 'reject' || context.sourceId === null) throw unknownMember(unknown);
+  const ids = visible.map((user) => user.id);
+  if (unknown.length === 0) return ids;
+  const never = mayWait(context) ? unknown.filter((value) => !mayArrive(value)) : unknown;
+  if (never.length > 0) throw unknownMember(never);
+  const named = await findNamed(tx, context, unknown);
   const { sourceId, now } = context;
-  await insertPending(tx, { sourceId, kind: 'member', resourceId: groupId, now }, unknown);
-  return visible.map((user) => user.id);
+  if (sourceId !== null) {
+    const waiting = unknown.filter((value) => !named.has(value));
+    await insertPending(tx, { sourceId, kind: 'member', resourceId: groupId, now }, waiting);
+  }
+  return [...new Set([...ids, ...named.values()])];
+}
+
+/**
+ * The ids of those who are there, of members that are given by name, as managers may be: the same requests make the same
+ * group whoever comes first. Throws `invalidValue` for a name that several may be meant by.
+ */
+async function findNamed(
+  tx: Tx,
+  context: DirectoryContext,
+  values: readonly string[],
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const [value, outcome] of await resolveReferences(tx, context, values)) {
+    if (outcome.kind === 'ambiguous') throw referenceError(value, outcome, 'member');
+    if (outcome.kind === 'found') found.set(value, outcome.id);
+  }
+  return found;
 }
 
 function unknownMember(unknown: readonly string[]): DomainError {

@@ -8,6 +8,7 @@ import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { countGroups } from './group-store.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
+import { keepArrivals } from './manager.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
@@ -96,8 +97,10 @@ async function keepManagers(tx: Tx, drafts: readonly UserDraft[]): Promise<void>
   if (gone !== undefined) throw new StaleRead(`The user ${gone}`);
 }
 
-function isWaitedFor(tx: Tx, { sourceId }: DirectoryContext): Promise<boolean> {
-  return sourceId === null ? Promise.resolve(false) : hasPending(tx, sourceId);
+async function isWaitedFor(tx: Tx, context: DirectoryContext): Promise<boolean> {
+  if (context.sourceId === null) return false;
+  await keepArrivals(tx, context);
+  return hasPending(tx, context.sourceId);
 }
 
 /** Whether the user may end somebody's waiting: by a name that is new, or by what is said of the manager. */

@@ -9,7 +9,7 @@ import type { Tx } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import { fitsPattern } from './field-pattern.ts';
 import { requireUserKeys } from './key-length.ts';
-import { isNumeric, managerError, resolveManagers } from './manager.ts';
+import { managerError, mayArrive, mayWait, resolveReferences } from './manager.ts';
 import { noUnits, type Units, unitsOf, unitTypes, withUnits } from './organisation.ts';
 import { toParts, type User, type UserParts } from './user.ts';
 
@@ -68,7 +68,7 @@ export async function draftUsers(
       ? []
       : [parts.managerValue];
   });
-  const managers = asked.length > 0 ? await resolveManagers(tx, context, asked) : new Map();
+  const managers = asked.length > 0 ? await resolveReferences(tx, context, asked) : new Map();
   return split.map(({ change, parts }) => {
     checkUser(context, parts);
     requireUserKeys(parts, change.next);
@@ -79,9 +79,8 @@ export async function draftUsers(
     if (managerValue === String(kept?.id)) return toDraft(change, parts, { managerId: kept?.id ?? null });
     const outcome = managers.get(managerValue) ?? { kind: 'none' };
     if (outcome.kind === 'found') return toDraft(change, parts, { managerId: outcome.id });
-    // A number is only ever an id: whoever gets that id later is not the one who was meant.
-    const mayArrive = outcome.kind === 'none' && !isNumeric(managerValue);
-    if (!mayArrive || context.unknownReferences === 'reject') throw managerError(managerValue, outcome);
+    const isToWait = outcome.kind === 'none' && mayArrive(managerValue) && mayWait(context);
+    if (!isToWait) throw managerError(managerValue, outcome);
     return toDraft(change, parts, { managerId: null, pendingManager: managerValue });
   });
 }

@@ -4,8 +4,7 @@ import { dialects } from '../support/database.ts';
 import { insertPeople } from '../support/people.ts';
 
 const people = 12_000;
-const values = (count: number, first = 1) =>
-  Array.from({ length: count }, (_, index) => ({ value: String(first + index) }));
+const values = (count: number) => Array.from({ length: count }, (_, index) => ({ value: String(index + 1) }));
 
 describe.each(dialects())('a group with thousands of members on %s', (dialect) => {
   test('takes them all in one PUT, and lets all but one go in the next', async () => {
@@ -43,7 +42,8 @@ describe.each(dialects())('a group with thousands of members on %s', (dialect) =
     await using app = await openTestApp({ dialect, settings: { unknownMembers: 'pending' } });
     await insertPeople(app.database, 2_000);
     await app.createGroup({ displayName: 'All' });
-    const value = [...values(2_000), ...values(6_000, 10_000)];
+    const late = values(6_000).map(({ value }) => ({ value: `late-${value}` }));
+    const value = [...values(2_000), ...late];
     for (let time = 0; time < 2; time += 1) {
       const answer = await app.patch('/Groups/1', [{ op: 'add', path: 'members', value }]);
       expect(answer.status).toBe(204);

@@ -191,12 +191,49 @@ describe.each(engines)('unknownMembers=pending on %s', (dialect) => {
     expect(after.headers.get('etag')).not.toBe(before);
   });
 
-  test('never adds somebody because an id that was unknown has come to exist', async () => {
+  test('never lets a number wait as a member: it is only ever an id, whoever bears it as externalId', async () => {
     await using app = await openWithBosses(dialect, settings);
     await app.createGroup({ displayName: 'Sales' });
-    await app.patch('/Groups/1', [{ op: 'add', path: 'members', value: [{ value: '4' }] }]);
-    await app.createUser({ userName: 'stranger' });
+    await app.call('DELETE', '/Users/3');
+    for (const value of ['3', '4', '0042', ' 4', '1e1']) {
+      const operation = { op: 'add', path: 'members', value: [{ value: 'late' }, { value }] };
+      const answer = await app.patch('/Groups/1', [operation]);
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+      expect(answer.body.detail).toContain(`"${value}"`);
+    }
+    await app.createUser({ userName: 'late' });
+    await app.createUser({ userName: 'stranger', externalId: '3' });
     expect((await app.call('GET', '/Groups/1')).body.members).toBeUndefined();
+  });
+
+  test.each(['emp-1', 'Boss@X.org', 'The.Boss@x.org'])(
+    'adds a member who is there at once when named as %s, and removes them by that name',
+    async (value) => {
+      await using app = await openWithBosses(dialect, settings);
+      const { body } = await app.createGroup({
+        displayName: 'Sales',
+        members: [{ value }, { value: 'late' }],
+      });
+      expect(body.members).toMatchObject([{ value: '1' }]);
+      await app.patch('/Groups/1', [{ op: 'remove', path: `members[value eq "${value}"]` }]);
+      expect((await app.call('GET', '/Groups/1')).body.members).toBeUndefined();
+      const whole = [{ op: 'replace', path: 'members', value: [{ value }] }];
+      expect((await app.patch('/Groups/1', whole)).body.members).toMatchObject([{ value: '1' }]);
+      await app.createUser({ userName: 'late' });
+      expect((await app.call('GET', '/Groups/1')).body.members).toHaveLength(1);
+    },
+  );
+
+  test('refuses a member whom several may be', async () => {
+    await using app = await openWithBosses(dialect, settings);
+    await app.createUser({ userName: 'other', emails: [{ type: 'work', value: 'second' }] });
+    const answer = await app.createGroup({ displayName: 'Sales', members: [{ value: 'second' }] });
+    expect(answer.body).toMatchObject({
+      status: '400',
+      scimType: 'invalidValue',
+      detail: 'The member "second" matches 2 users; send the id of one of them.',
+    });
+    expect((await app.call('GET', '/Groups')).body.totalResults).toBe(0);
   });
 
   test('forgets a member who was waited for when it is removed again', async () => {
