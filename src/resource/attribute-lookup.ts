@@ -45,8 +45,8 @@ export function findNamed(
   return bare === undefined ? undefined : withSubAttribute(bare, path.subName, true);
 }
 
-export function isCoreUrn(resourceType: ResourceType, urn: string): boolean {
-  return urn.toLowerCase() === resourceType.schema.id.toLowerCase();
+export function isCoreUrn({ schema }: ResourceType, urn: string): boolean {
+  return urn === schema.id || urn.toLowerCase() === schema.id.toLowerCase();
 }
 
 function findQualified(resourceType: ResourceType, path: AttributePath): AttributeDefinition | undefined {

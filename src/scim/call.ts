@@ -146,7 +146,10 @@ function brakeOf({ name, settings }: ScimSource, trace: Trace): Brake {
   };
 }
 
+/** Nobody writes into the query of a call. */
+const noQuery = new URLSearchParams();
+
 function queryOf(url: string): URLSearchParams {
   const mark = url.indexOf('?');
-  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
+  return mark === -1 ? noQuery : new URLSearchParams(url.slice(mark + 1));
 }

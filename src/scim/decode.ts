@@ -5,8 +5,9 @@ import { toId } from '../resource/resource-id.ts';
 import type { ResourceType } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
+import { resourceFits } from './repairs/fitting.ts';
 import { mendOperation, mendOpNames } from './repairs/operations.ts';
-import { mendSchemas, requireSchemas } from './repairs/schemas.ts';
+import { mendSchemas, requireSchemas, schemasFit } from './repairs/schemas.ts';
 import { mendResource } from './repairs/value-repair.ts';
 
 export interface DecodeOptions {
@@ -33,6 +34,7 @@ function mendBody(call: ScimCall, resourceType: ResourceType, body: ScimValue): 
   if (!isObject(body)) return body;
   if (call.isCompat) {
     const { repairs } = call.trace;
+    if (schemasFit(resourceType, body) && resourceFits(resourceType, body)) return body;
     return mendResource(resourceType, mendSchemas(resourceType, body, repairs), repairs);
   }
   requireSchemas(resourceType, body);

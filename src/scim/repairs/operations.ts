@@ -11,12 +11,14 @@ import { mendResource, mendValue } from './value-repair.ts';
 /** Some clients say `delete` where RFC 7644 §3.5.2 says `remove`. Looks at the envelope before it is read. */
 export function mendOpNames(body: ScimValue, repairs: Repair[]): ScimValue {
   if (!isObject(body)) return body;
-  const entries = Object.entries(body).map(([key, value]) =>
-    key.toLowerCase() === 'operations' && isArray(value)
-      ? [key, value.map((operation) => mendOpName(operation, repairs))]
-      : [key, value],
-  );
-  return Object.fromEntries(entries) as ScimObject;
+  let mended: Record<string, ScimValue> | undefined;
+  for (const [key, value] of Object.entries(body)) {
+    if (key.toLowerCase() !== 'operations' || !isArray(value)) continue;
+    const operations = value.map((operation) => mendOpName(operation, repairs));
+    const isSame = operations.every((operation, index) => operation === value[index]);
+    if (!isSame) mended = { ...(mended ?? body), [key]: operations };
+  }
+  return mended ?? body;
 }
 
 function mendOpName(operation: ScimValue, repairs: Repair[]): ScimValue {

@@ -29,6 +29,16 @@ export function mendSchemas(resourceType: ResourceType, body: ScimObject, repair
   return Object.fromEntries(Object.entries(body).filter(([name]) => name.toLowerCase() !== 'schemas'));
 }
 
+/** Whether `mendSchemas` would note nothing. */
+export function schemasFit(resourceType: ResourceType, body: ScimObject): boolean {
+  for (const name in body) {
+    if (name !== 'schemas' && name.toLowerCase() !== 'schemas') continue;
+    const value = body[name];
+    return isArray(value) && value.length > 0 && value.every((urn) => isKnown(resourceType, urn));
+  }
+  return false;
+}
+
 /** RFC 7643 §3: `schemas` names the schemas of the resource, and only such. Throws `invalidSyntax`. */
 export function requireSchemas(resourceType: ResourceType, body: ScimObject): void {
   const { listed, unknown } = readSchemas(resourceType, body);

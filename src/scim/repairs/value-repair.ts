@@ -9,6 +9,7 @@ import { isArray, isObject, type ScimObject, type ScimValue } from '../../resour
 import type { Repair } from '../call.ts';
 import { mendBareNames } from './bare-extension-name.ts';
 import { booleanFromString } from './boolean-from-string.ts';
+import { resourceFits, valueFits } from './fitting.ts';
 import { displayFromDisplayName, jsonInString } from './json-in-string.ts';
 import { elementFromText, managerFromText } from './manager-from-text.ts';
 import { arrayFromSingle, singleFromArray } from './multiplicity.ts';
@@ -22,7 +23,7 @@ export interface ValueRepair {
 }
 
 /** In this order: JSON in a text must be read before the text is taken for an id. */
-const valueRepairs: readonly ValueRepair[] = [
+export const valueRepairs: readonly ValueRepair[] = [
   jsonInString,
   displayFromDisplayName,
   singleFromArray,
@@ -37,6 +38,7 @@ const depthMax = 4;
 
 /** Mends a resource, or the value of a path-less operation: every attribute by its type. */
 export function mendResource(resourceType: ResourceType, body: ScimObject, repairs: Repair[]): ScimObject {
+  if (resourceFits(resourceType, body)) return body;
   const placed = mendBareNames(resourceType, mendKeys(resourceType, body, repairs), repairs);
   return mapObject(placed, (name, value) => {
     const extension = findExtension(resourceType, name);
@@ -64,7 +66,7 @@ export function mendValue(
   repairs: Repair[],
   depth = 0,
 ): ScimValue {
-  if (value === null || value === '' || depth > depthMax) return value;
+  if (value === null || value === '' || depth > depthMax || valueFits(attribute, value)) return value;
   let mended: ScimValue = value;
   for (const repair of valueRepairs) {
     const result = repair.mend(attribute, mended);
