@@ -42,16 +42,28 @@ async function log(call: Call): Promise<Answer> {
   const query = await queryOf(call, directory);
   const { names, path } = directory;
   if (call.options.follow === true) {
-    await follow(call, { query, names, open: () => new RequestReader(path) });
+    const now = async () => ({ ...query, ...(await aboutNow(query, directory)) });
+    await follow(call, { query: now, names, open: () => new RequestReader(path) });
     return { value: undefined };
   }
   using reader = new RequestReader(path);
   if (call.options.repairs === true) return repairs(query, names, reader);
-  return await page(query, { ...pages, names, reader });
+  return await page({ ...query, ...(await aboutNow(query, directory)) }, { ...pages, names, reader });
+}
+
+/** What the journal knows of who or what is asked for: a request may change what it does not name. */
+async function aboutNow(
+  { about }: RequestQuery,
+  directory: LogDirectory,
+): Promise<Pick<RequestQuery, 'about'>> {
+  if (about?.resourceId === undefined) return {};
+  const changedBy = await directory.changesOf(about.resourceType, about.resourceId);
+  return { about: { ...about, changedBy } };
 }
 
 interface Look {
-  readonly query: RequestQuery;
+  /** The journal goes on while the log is followed. */
+  readonly query: () => Promise<RequestQuery>;
   readonly names: SourceNames;
 }
 
@@ -127,7 +139,8 @@ async function follow(
     last ??= newest;
     if (last !== undefined && newest !== undefined && newest !== last) {
       const from = newest < last ? 0 : last;
-      const requests = look(open, (reader) => reader.later(query, from, call.options.bodies === true)) ?? [];
+      const wanted = await query();
+      const requests = look(open, (reader) => reader.later(wanted, from, call.options.bodies === true)) ?? [];
       for (const request of requests) {
         await Bun.write(
           Bun.stdout,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/options.ts';
-import type { NamedResource } from '../directory/history-store.ts';
+import type { NamedResource, SourceRequest } from '../directory/history-store.ts';
 import { DomainError } from '../errors.ts';
 import type { ResourceTypeName } from '../storage/schema.ts';
 import { dataFolder } from './data-folder.ts';
@@ -15,6 +15,8 @@ export interface LogDirectory extends AsyncDisposable {
   sourceId(text: string): Promise<number>;
   /** The user or group of this id or name, if there is or was one. */
   named(resourceType: ResourceTypeName, text: string): Promise<NamedResource | undefined>;
+  /** The requests that changed the resource, the newest thousand. */
+  changesOf(resourceType: ResourceTypeName, id: number): Promise<readonly SourceRequest[]>;
 }
 
 /** The log is a file of its own, and asked for most when the database cannot be: then names are missing, and nothing else. */
@@ -41,6 +43,10 @@ async function withNames(services: Services): Promise<LogDirectory> {
       const [found] = await namedResources(services.database.read, resourceType, text);
       return found;
     },
+    async changesOf(resourceType, id) {
+      const { listChangingRequests } = await import('../directory/history-store.ts');
+      return listChangingRequests(services.database.read, resourceType, id);
+    },
     [Symbol.asyncDispose]: () => services.close(),
   };
 }
@@ -57,6 +63,7 @@ function withoutNames(path: string): LogDirectory {
       );
     },
     named: async () => undefined,
+    changesOf: async () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -70,6 +70,32 @@ export async function listHistory(db: Reader, query: HistoryQuery): Promise<Hist
   return { changes, next: rows.length > limit ? changes.at(-1)?.seq : undefined };
 }
 
+/** A request of a source, by the id that its answer had. */
+export interface SourceRequest {
+  readonly sourceId: number;
+  readonly requestId: string;
+}
+
+/** The requests that changed the resource, whatever they were sent to; of many the newest thousand changes. */
+export async function listChangingRequests(
+  db: Reader,
+  resourceType: ResourceTypeName,
+  resourceId: number,
+): Promise<SourceRequest[]> {
+  const rows = await db
+    .selectFrom('journal')
+    .select(['actor_id', 'request_id'])
+    .where('resource_type', '=', resourceType)
+    .where('resource_id', '=', resourceId)
+    .where('actor_kind', '=', 'source')
+    .orderBy('seq', 'desc')
+    .limit(limitMax)
+    .execute();
+  return rows.flatMap(({ actor_id: sourceId, request_id: requestId }) =>
+    sourceId === null || requestId === null ? [] : [{ sourceId, requestId }],
+  );
+}
+
 /** One whom a person may mean by an id or a name. */
 export interface NamedResource {
   readonly id: number;

@@ -15,6 +15,8 @@ export interface RequestQuery {
     readonly resourceType: Touched['resourceType'];
     readonly resourceId?: number;
     readonly name?: string;
+    /** Requests that are known to have changed it, whatever they name: a push of a group changes its members. */
+    readonly changedBy?: readonly { readonly sourceId: number; readonly requestId: string }[];
   };
   /** First and last status. */
   readonly status?: readonly [from: number, to: number];
@@ -92,7 +94,8 @@ const conditions = `
   and ($requestId is null or request_id = $requestId)
   and ($repaired is null or repairs is not null)
   and ($type is null or (resource_type = $type and resource_id = $resource) or instr(touched, $touched) > 0
-    or name = $name collate nocase or instr(lower(query), $quoted) > 0)`;
+    or name = $name collate nocase or instr(lower(query), $quoted) > 0
+    or (source || ':' || request_id) in (select value from json_each($changes)))`;
 
 export class RequestReader implements Disposable {
   readonly #sqlite: Sqlite;
@@ -229,6 +232,7 @@ function parametersOf(query: RequestQuery): Record<string, string | number | nul
     $type: about?.resourceType ?? null,
     $resource: id,
     $touched: id === null ? null : `,${about?.resourceType}:${id},`,
+    $changes: JSON.stringify(about?.changedBy?.map((each) => `${each.sourceId}:${each.requestId}`) ?? []),
     $name: name,
     // As a filter has it: a bare text would find "ann" in "hannah".
     $quoted: name === null ? null : `"${name.toLowerCase()}"`,

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import type { DirectoryContext } from '../../src/directory/context.ts';
+import { Groups } from '../../src/directory/groups.ts';
+import { Users } from '../../src/directory/users.ts';
 import { createLog } from '../../src/log.ts';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { RequestLog } from '../../src/requests/request-log.ts';
+import { PasswordHasher } from '../../src/security/password-hash.ts';
+import { Configurations } from '../../src/settings/configuration.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
 import { requestRecord } from '../requests/support.ts';
 import { type Json, readFailure, Workplace } from './support.ts';
 
@@ -104,6 +110,33 @@ describe('rollcall log', () => {
     expect(await pathsOf(place, '--status', '400-599', '--method', 'get')).toEqual(['/4']);
     expect(await pathsOf(place, '--request', 'needle')).toEqual(['/2']);
     expect(await pathsOf(place, '--mended')).toEqual(['/6']);
+  }, 60_000);
+
+  test('tells of a push of a group when asked for one whom it made or ended as a member', async () => {
+    using place = await withLog(
+      {
+        path: '/Groups',
+        method: 'POST',
+        requestId: 'push',
+        touched: [{ resourceType: 'Group', resourceId: 1 }],
+      },
+      { path: '/of-another-source', requestId: 'push', sourceId: 2 },
+      { path: '/Groups/1', method: 'DELETE', requestId: 'gone' },
+      { path: '/Groups/2', method: 'PATCH', requestId: 'other' },
+    );
+    const database = openSqlite({ path: join(place.data, 'rollcall.db') });
+    const configuration = await new Configurations(database).current();
+    const context = (requestId: string): DirectoryContext => ({
+      ...{ actor: { kind: 'source', id: 1 }, sourceId: 1, scope: 'all', unknownReferences: 'reject' },
+      ...{ runId: null, configuration, requestId, now: '2026-01-02T03:04:05.000Z' },
+    });
+    const groups = new Groups(database);
+    await new Users(database, new PasswordHasher()).create(context('made'), { userName: 'ann' }, 'reject');
+    await groups.create(context('push'), { displayName: 'Staff', members: [{ value: '1' }] }, 'reject');
+    await groups.patch(context('gone'), 1, [{ op: 'remove', path: 'members' }], {});
+    await database.close();
+    expect(await pathsOf(place, '--user', 'ann')).toEqual(['/Groups/1', '/Groups']);
+    expect(await pathsOf(place, '--user', '1', '--method', 'POST')).toEqual(['/Groups']);
   }, 60_000);
 
   test('goes through the log page by page', async () => {
