@@ -32,27 +32,41 @@ class Place {
 
 type PlaceOf<P> = <K extends keyof P & string>(name: K) => P[K];
 
+export interface PreparedQuery<P, R> {
+  (db: Kysely<Tables>, parameters: P): Promise<R[]>;
+  /** The same without waiting, which only an engine with one connection can; undefined on any other. */
+  atOnce(db: Kysely<Tables>, parameters: P): readonly R[] | undefined;
+}
+
 /**
  * A query that is built and compiled once for each engine, then only run with other values: building a query costs
  * ten times what SQLite needs to answer it. `build` names each parameter by `place('name')`.
  */
 export function statement<P extends Record<string, unknown>, R>(
   build: (db: Kysely<Tables>, place: PlaceOf<P>) => Compilable<R>,
-): (db: Kysely<Tables>, parameters: P) => Promise<R[]> {
+): PreparedQuery<P, R> {
   const compiledFor = new WeakMap<object, CompiledQuery<R>>();
   const place = ((name: string) => new Place(name)) as unknown as PlaceOf<P>;
-  return async (db, parameters) => {
-    const { adapter } = db.getExecutor();
-    let compiled = compiledFor.get(adapter);
-    if (compiled === undefined) {
-      compiled = build(db, place).compile();
-      compiledFor.set(adapter, compiled);
-    }
-    const values = compiled.parameters.map((value) =>
-      value instanceof Place ? parameters[value.name] : value,
-    );
-    // Not by way of `runCompiled`: another promise for each of the statements of a request.
-    if (isDirect(adapter)) return adapter.run<R>(compiled.sql, values) as R[];
-    return (await runCompiled(db, compiled, values)) as R[];
+  const compiledOn = (db: Kysely<Tables>, adapter: DialectAdapter) => {
+    const known = compiledFor.get(adapter);
+    if (known !== undefined) return known;
+    const compiled = build(db, place).compile();
+    compiledFor.set(adapter, compiled);
+    return compiled;
   };
+  const valuesOf = (compiled: CompiledQuery<R>, parameters: P) =>
+    compiled.parameters.map((value) => (value instanceof Place ? parameters[value.name] : value));
+  const atOnce = (db: Kysely<Tables>, parameters: P) => {
+    const { adapter } = db.getExecutor();
+    if (!isDirect(adapter)) return undefined;
+    const compiled = compiledOn(db, adapter);
+    return adapter.run<R>(compiled.sql, valuesOf(compiled, parameters));
+  };
+  const run = async (db: Kysely<Tables>, parameters: P) => {
+    const rows = atOnce(db, parameters);
+    if (rows !== undefined) return rows as R[];
+    const compiled = compiledOn(db, db.getExecutor().adapter);
+    return (await runCompiled(db, compiled, valuesOf(compiled, parameters))) as R[];
+  };
+  return Object.assign(run, { atOnce });
 }
