@@ -35,6 +35,8 @@ export interface ListStore {
   total(db: Reader): Promise<number>;
   /** All ids in ranges that hold a bounded number of resources each; their order is that of ids. */
   ranges(db: Reader): Promise<IdRange[]>;
+  /** The same without waiting; undefined where the engine has to wait. */
+  rangesAtOnce(db: Reader): IdRange[] | undefined;
   /** The next range after `after` in which the owner has at most `ownedInRangeMax` resources; undefined at the end. */
   ownedRange(db: Reader, owner: number | null, after: number): Promise<IdRange | undefined>;
   /** Ids in order. `skip` costs what it is, so it should be less than a range holds. */
@@ -119,9 +121,9 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       return Number(row?.total ?? 0);
     },
     async ranges(db) {
-      const blocks = await selectBlocks(db, { resourceType });
-      return blocks.map(({ block, live }) => ({ from: block * blockIds, to: (block + 1) * blockIds, live }));
+      return (await selectBlocks(db, { resourceType })).map(toRange);
     },
+    rangesAtOnce: (db) => selectBlocks.atOnce(db, { resourceType })?.map(toRange),
     async ownedRange(db, owner, after) {
       const owned = live(db, { condition: undefined, owner })
         .where(`${table}.id`, '>', after)
@@ -193,6 +195,10 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       .orderBy(`${table}.id`, direction)
       .limit(count);
   }
+}
+
+function toRange({ block, live }: { readonly block: number; readonly live: number }): IdRange {
+  return { from: block * blockIds, to: (block + 1) * blockIds, live };
 }
 
 /** Whether the part of the list that lacks values, or has them, lies before the place of `after`. */

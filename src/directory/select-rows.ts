@@ -121,7 +121,7 @@ async function pageOfAll({ db, listing, walk }: Selecting, { rows, page }: Plan)
 }
 
 /** The range in which the row lies before which there are `skip`. */
-function placeOf(
+export function placeOf(
   ranges: readonly IdRange[],
   skip: number,
 ): { readonly from: number; readonly skip: number } | undefined {

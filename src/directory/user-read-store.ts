@@ -102,6 +102,20 @@ export async function readUsers(
   return rows.map(toStoredUser);
 }
 
+/** The same without waiting; undefined where the engine has to wait. */
+export function usersAtOnce(
+  db: Reader,
+  ids: readonly number[],
+  source: number | null,
+): StoredUser[] | undefined {
+  const [id] = ids;
+  const rows =
+    ids.length === 1 && id !== undefined
+      ? selectOne.atOnce(db, { id, source })
+      : selectMany.atOnce(db, { ids: JSON.stringify(ids), source });
+  return rows?.map(toStoredUser);
+}
+
 function toStoredUser(row: UserRow): StoredUser {
   const { manager_id: managerId, manager_display_name: managerName, groups } = row;
   return {
@@ -184,3 +198,26 @@ export async function readVersions(db: Reader, ids: readonly number[]): Promise<
   const wanted = new Set(ids);
   return (await selectVersionsWithin(db, { from, to })).filter((row) => wanted.has(row.id));
 }
+
+const selectVersionByName = statement<{ key: string }, LiveVersion>((db, place) =>
+  versions(db).where('user.user_name_key', '=', place('key')),
+);
+
+const selectVersionsOfPage = statement<{ from: number; skip: number; count: number }, LiveVersion>(
+  (db, place) =>
+    versions(db)
+      .where('user.id', '>=', place('from'))
+      .orderBy('user.id')
+      .limit(place('count'))
+      .offset(place('skip')),
+);
+
+/** Which live users, at which version, without waiting; undefined where the engine has to wait. */
+export const versionsAtOnce = {
+  ofUser: (db: Reader, id: number) => selectVersion.atOnce(db, { id }),
+  /** Of the one with this canonical userName. */
+  byName: (db: Reader, key: string) => selectVersionByName.atOnce(db, { key }),
+  /** Of `count` in the order of ids, from `from` on, of which `skip` are passed over. */
+  ofPage: (db: Reader, page: { readonly from: number; readonly skip: number; readonly count: number }) =>
+    selectVersionsOfPage.atOnce(db, page),
+} as const;

@@ -2,7 +2,13 @@ import type { Reader } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import type { Link } from './resource-view.ts';
 import { type Stamp, TextCache } from './text-cache.ts';
-import { readUsers, readVersions } from './user-read-store.ts';
+import {
+  type LiveVersion,
+  readUsers,
+  readVersions,
+  type StoredUser,
+  usersAtOnce,
+} from './user-read-store.ts';
 import { userText } from './user-text.ts';
 
 /** A resource as an answer shows it. */
@@ -12,6 +18,9 @@ export interface ResourceText {
   /** JSON of the resource under the default projection. */
   readonly text: string;
 }
+
+/** Who is shown the users: a source that sees everything. */
+export type Viewer = Pick<DirectoryContext, 'sourceId' | 'configuration'>;
 
 const cacheBytesMax = 32 * 1024 * 1024;
 
@@ -24,31 +33,59 @@ export class UserTexts {
   readonly #cache = new TextCache(cacheBytesMax);
 
   /** The live ones of the users with these ids, in the order of `ids`. */
-  async read(
+  async read(db: Reader, viewer: Viewer, link: Link, ids: readonly number[]): Promise<ResourceText[]> {
+    const view = viewOf(viewer, link);
+    const { found, missing } = this.#kept(view, await readVersions(db, ids));
+    const users = missing.length === 0 ? [] : await readUsers(db, missing, viewer.sourceId);
+    for (const user of users) this.#render(user, { view, viewer, link, found });
+    return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  /** The users at these versions, in their order, without waiting; undefined where the engine has to wait. */
+  atOnce(
     db: Reader,
-    context: DirectoryContext,
+    viewer: Viewer,
     link: Link,
-    ids: readonly number[],
-  ): Promise<ResourceText[]> {
-    const { sourceId, configuration } = context;
-    const view = `${sourceId} ${configuration.version} ${link('User', 0)}`;
+    versions: readonly LiveVersion[],
+  ): ResourceText[] | undefined {
+    const view = viewOf(viewer, link);
+    const { found, missing } = this.#kept(view, versions);
+    const users = missing.length === 0 ? [] : usersAtOnce(db, missing, viewer.sourceId);
+    if (users === undefined) return undefined;
+    for (const user of users) this.#render(user, { view, viewer, link, found });
+    return versions.flatMap(({ id }) => found.get(id) ?? []);
+  }
+
+  #kept(view: string, versions: readonly LiveVersion[]) {
     const found = new Map<number, ResourceText>();
     const missing: number[] = [];
-    for (const { id, version, manager_display_name: manager } of await readVersions(db, ids)) {
+    for (const { id, version, manager_display_name: manager } of versions) {
       const text = this.#cache.find(view, id, stampOf(version, manager));
       if (text === undefined) missing.push(id);
       else found.set(id, { id, version, text });
     }
-    for (const user of missing.length === 0 ? [] : await readUsers(db, missing, sourceId)) {
-      const { id, version } = user;
-      // Archived since its version was read.
-      if (user.state === 'archived') continue;
-      const text = userText(user, configuration, link);
-      this.#cache.keep(view, id, { stamp: stampOf(version, user.manager?.displayName ?? null), text });
-      found.set(id, { id, version, text });
-    }
-    return ids.flatMap((id) => found.get(id) ?? []);
+    return { found, missing };
   }
+
+  #render(user: StoredUser, { view, viewer, link, found }: Rendering): void {
+    const { id, version } = user;
+    // Archived since its version was read.
+    if (user.state === 'archived') return;
+    const text = userText(user, viewer.configuration, link);
+    this.#cache.keep(view, id, { stamp: stampOf(version, user.manager?.displayName ?? null), text });
+    found.set(id, { id, version, text });
+  }
+}
+
+interface Rendering {
+  readonly view: string;
+  readonly viewer: Viewer;
+  readonly link: Link;
+  readonly found: Map<number, ResourceText>;
+}
+
+function viewOf({ sourceId, configuration }: Viewer, link: Link): string {
+  return `${sourceId} ${configuration.version} ${link('User', 0)}`;
 }
 
 function stampOf(version: number, manager: string | null): Stamp {

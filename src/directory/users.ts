@@ -29,6 +29,7 @@ import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
 import { viewText } from './user-text.ts';
 import { type ResourceText, UserTexts } from './user-texts.ts';
+import { UsersAtOnce } from './users-at-once.ts';
 import { requireVersion } from './version.ts';
 
 /** What a create does when the resource is there already. */
@@ -49,10 +50,12 @@ export class Users {
   readonly #database: Database;
   readonly #hasher: PasswordHasher;
   readonly #texts = new UserTexts();
+  readonly atOnce: UsersAtOnce;
 
   constructor(database: Database, hasher: PasswordHasher) {
     this.#database = database;
     this.#hasher = hasher;
+    this.atOnce = new UsersAtOnce(database, this.#texts);
   }
 
   async get(context: DirectoryContext, id: number): Promise<User> {

@@ -1,0 +1,53 @@
+import type { Database } from '../storage/database.ts';
+import { userList } from './list-store.ts';
+import type { Link } from './resource-view.ts';
+import { placeOf } from './select-rows.ts';
+import { versionsAtOnce } from './user-read-store.ts';
+import type { ResourceText, UserTexts, Viewer } from './user-texts.ts';
+
+export interface TextPage {
+  readonly totalResults: number;
+  readonly texts: readonly ResourceText[];
+}
+
+/**
+ * The reads that clients ask most, for sources that see everything, without waiting for anything. Each answers what
+ * the ordinary way answers (query.ts, users.ts) from the same tables; undefined where the engine has to wait.
+ */
+export class UsersAtOnce {
+  readonly #database: Database;
+  readonly #texts: UserTexts;
+
+  constructor(database: Database, texts: UserTexts) {
+    this.#database = database;
+    this.#texts = texts;
+  }
+
+  /** The user with this id; undefined also when there is none. */
+  get(viewer: Viewer, link: Link, id: number): ResourceText | undefined {
+    const versions = versionsAtOnce.ofUser(this.#database.read, id);
+    return versions && this.#texts.atOnce(this.#database.read, viewer, link, versions)?.[0];
+  }
+
+  /** The user with this canonical userName, if any. */
+  byName(viewer: Viewer, link: Link, key: string): readonly ResourceText[] | undefined {
+    const versions = versionsAtOnce.byName(this.#database.read, key);
+    return versions && this.#texts.atOnce(this.#database.read, viewer, link, versions);
+  }
+
+  /** All users in the order of their ids, from the `startIndex`-th on. */
+  page(
+    viewer: Viewer,
+    link: Link,
+    { startIndex, count }: { readonly startIndex: number; readonly count: number },
+  ): TextPage | undefined {
+    const ranges = userList.rangesAtOnce(this.#database.read);
+    if (ranges === undefined) return undefined;
+    const totalResults = ranges.reduce((sum, { live }) => sum + live, 0);
+    const place = placeOf(ranges, startIndex - 1);
+    if (place === undefined) return { totalResults, texts: [] };
+    const versions = versionsAtOnce.ofPage(this.#database.read, { ...place, count });
+    const texts = versions && this.#texts.atOnce(this.#database.read, viewer, link, versions);
+    return texts && { totalResults, texts };
+  }
+}
