@@ -55,6 +55,7 @@ const labelLengthMax = 200;
 export class Configurations {
   readonly #database: Database;
   #kept: Promise<Configuration> | undefined;
+  #loaded: Configuration | undefined;
   #keptVersion = '';
 
   constructor(database: Database) {
@@ -74,12 +75,22 @@ export class Configurations {
     return this.#kept;
   }
 
+  /** The same when it was read before; undefined when it has to be read first. */
+  keptAt(version: string): Configuration | undefined {
+    return this.#loaded?.version === version ? this.#loaded : undefined;
+  }
+
   /** A configuration that could not be read is read again by the next request. */
   #load(version: string): Promise<Configuration> {
     const loading = load(this.#database, version);
-    loading.catch(() => {
-      if (this.#kept === loading) this.#kept = undefined;
-    });
+    loading.then(
+      (loaded) => {
+        if (this.#kept === loading) this.#loaded = loaded;
+      },
+      () => {
+        if (this.#kept === loading) this.#kept = undefined;
+      },
+    );
     return loading;
   }
 

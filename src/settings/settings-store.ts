@@ -16,6 +16,12 @@ export async function readConfigurationVersion(db: Reader): Promise<string> {
   return row?.value ?? '0';
 }
 
+/** The same without waiting; undefined where the engine has to wait. */
+export function configurationVersionAtOnce(db: Reader): string | undefined {
+  const rows = selectVersion.atOnce(db, { key: versionKey });
+  return rows && (rows[0]?.value ?? '0');
+}
+
 /** In one statement: two changes at once must not come out as one version. */
 export async function advanceConfigurationVersion(tx: Tx): Promise<void> {
   await tx

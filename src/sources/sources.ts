@@ -9,7 +9,11 @@ import { canonicalKey } from '../resource/canonical-key.ts';
 import { toId } from '../resource/resource-id.ts';
 import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
 import { createToken, isTokenWellFormed } from '../security/tokens.ts';
-import { advanceConfigurationVersion, readConfigurationVersion } from '../settings/settings-store.ts';
+import {
+  advanceConfigurationVersion,
+  configurationVersionAtOnce,
+  readConfigurationVersion,
+} from '../settings/settings-store.ts';
 import { brokenUniqueRule } from '../storage/constraints.ts';
 import type { Database, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
@@ -24,6 +28,7 @@ import {
   insertSource,
   insertToken,
   listSources,
+  type RecognisedToken,
   type ScimSource,
   type Source,
   updateSource,
@@ -148,6 +153,16 @@ export class Sources {
     return { ...found, source: requireActive(found.source) };
   }
 
+  /** The same without waiting, for a token that was shown before; undefined whenever it takes more to tell. */
+  recogniseScim(token: string): Authenticated<ScimSource> | undefined {
+    const configurationVersion = configurationVersionAtOnce(this.#database.read);
+    if (configurationVersion === undefined) return undefined;
+    const known = this.#tokens.find(sha256Hex(token), configurationVersion);
+    if (known === undefined || this.#hasExpired(known)) return undefined;
+    const { source } = known;
+    return source.kind === 'scim' && source.active ? { source, configurationVersion } : undefined;
+  }
+
   /** The general source with this id, if the key is one of its own. Unknown source and wrong key answer alike. */
   async authenticateUpload(sourceId: string, key: string | undefined): Promise<Authenticated<GeneralSource>> {
     const found = await this.#findByToken(key);
@@ -169,9 +184,11 @@ export class Sources {
     const found = known ?? (await findToken(db, hash));
     if (found === undefined) return undefined;
     if (known === undefined) this.#tokens.keep(hash, configurationVersion, found);
-    const { source, expires } = found;
-    const hasExpired = expires !== null && expires <= timestamp(this.#clock);
-    return hasExpired ? undefined : { source, configurationVersion };
+    return this.#hasExpired(found) ? undefined : { source: found.source, configurationVersion };
+  }
+
+  #hasExpired({ expires }: RecognisedToken): boolean {
+    return expires !== null && expires <= timestamp(this.#clock);
   }
 
   /** Whoever holds a copy of a source or a token, in whichever process, sees by the version that it is old. */
