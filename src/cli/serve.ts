@@ -144,7 +144,7 @@ async function retentionLimits(configurations: Configurations): Promise<Retentio
   return { days: requestLogDays, bodyDays: requestBodyDays, bytesMax: requestLogBytesMax };
 }
 
-type Answer = (request: Request, listener: Bun.Server<undefined>) => Promise<Response>;
+type Answer = (request: Request, listener: Bun.Server<undefined>) => Response | Promise<Response>;
 
 /** Listens, or says in a sentence which setting is in the way. */
 function listen(config: Config, fetch: Answer): Bun.Server<undefined> {

@@ -30,15 +30,22 @@ export interface GateOptions {
   readonly createRequestId: () => string;
 }
 
-/** What became known of a request on its way in; a refusal tells as much of it as there is. */
-interface Admission {
+/** A request, and what became known of it on its way in; a refusal tells as much of it as there is. */
+interface Visit {
+  readonly request: Request;
+  readonly listener: Listener;
+  readonly startedMs: number;
+  readonly peer: string;
+  surface: Surface | undefined;
+  facts: RequestFacts;
   principal: Principal | undefined;
 }
 
+/** What is asked, and of whom. */
 interface Asked {
   readonly surface: Surface;
-  readonly facts: RequestFacts;
-  readonly admission: Admission;
+  /** With its leading "?", or ''. */
+  readonly query: string;
 }
 
 const internalOrigin = 'http://rollcall.internal';
@@ -66,66 +73,91 @@ export class Gate {
     for (const surface of options.surfaces) checkRoutes(surface);
   }
 
-  /** Answers one request. Never rejects. */
-  async handle(request: Request, listener: Listener): Promise<Response> {
+  /** Answers one request, some of them without waiting. Neither throws nor rejects. */
+  handle(request: Request, listener: Listener): Response | Promise<Response> {
+    const visit = this.#begin(request, listener);
+    try {
+      const answer = this.#admit(visit, this.#locate(visit));
+      if (answer instanceof Response) return this.#noted(visit, answer);
+      return answer.then(
+        (response) => this.#finish(visit, response),
+        (error: unknown) => this.#finish(visit, this.#refuse(visit, error)),
+      );
+    } catch (error) {
+      return this.#finish(visit, this.#refuse(visit, error));
+    }
+  }
+
+  #begin(request: Request, listener: Listener): Visit {
     const startedMs = performance.now();
     const { headers } = request;
     const peer = listener.requestIP(request)?.address ?? '';
-    const clientAddress = this.#clientAddress(headers, peer);
     const requestId = this.#requestId(headers);
-    let surface: Surface | undefined;
-    let facts: RequestFacts = { ...unknownFacts, requestId, clientAddress };
-    const admission: Admission = { principal: undefined };
-    let response: Response;
-    try {
-      const target = canonicalTarget(request.url);
-      const place = this.#placeOf(target.path);
-      const { path } = place;
-      surface = place.surface;
-      const { isSecure, scheme } = this.#security(request, peer);
-      const address = this.#reached.addressOf(scheme, headers.get('host'));
-      const { baseUrl, origin, isAllowed } = address;
-      facts = { path, requestId, clientAddress, baseUrl, origin, isSecure };
-      if (!isAllowed) throw misdirected();
-      response = await this.#admit(request, listener, { surface, facts, query: target.query, admission });
-    } catch (error) {
-      // A path that was refused belongs to nobody, but its answer should have the form that its sender reads.
-      surface ??= this.#placeOf(rawPath(request.url)).surface;
-      response = this.#refuse(error, request, { surface, facts, admission, startedMs });
-    }
-    response.headers.set('x-request-id', requestId);
-    response.headers.set('x-content-type-options', 'nosniff');
-    this.#note(request, response, { surface, facts, startedMs });
-    return response;
+    const clientAddress = this.#clientAddress(headers, peer);
+    return {
+      request,
+      listener,
+      startedMs,
+      peer,
+      surface: undefined,
+      facts: { ...unknownFacts, requestId, clientAddress },
+      principal: undefined,
+    };
   }
 
-  async #admit(
-    request: Request,
-    listener: Listener,
-    { surface, facts, query, admission }: Asked & { readonly query: string },
-  ): Promise<Response> {
-    const principal = await surface.authenticate(request.headers, facts);
-    admission.principal = principal;
+  /** Finds out where the request goes, and under which name it came. */
+  #locate(visit: Visit): Asked {
+    const { request, peer } = visit;
+    const { requestId, clientAddress } = visit.facts;
+    const target = canonicalTarget(request.url);
+    const { surface, path } = this.#placeOf(target.path);
+    visit.surface = surface;
+    const { isSecure, scheme } = this.#security(request, peer);
+    const { baseUrl, origin, isAllowed } = this.#reached.addressOf(scheme, request.headers.get('host'));
+    visit.facts = { path, requestId, clientAddress, baseUrl, origin, isSecure };
+    if (!isAllowed) throw misdirected();
+    return { surface, query: target.query };
+  }
+
+  #admit(visit: Visit, asked: Asked): Response | Promise<Response> {
+    const { headers } = visit.request;
+    const known = asked.surface.recognise?.(headers);
+    if (known !== undefined) return this.#pass(visit, asked, known);
+    const recognised = asked.surface.authenticate(headers, visit.facts);
+    return recognised.then((principal) => this.#pass(visit, asked, principal));
+  }
+
+  #pass(visit: Visit, { surface, query }: Asked, principal: Principal): Response | Promise<Response> {
+    const { request, listener, facts } = visit;
+    visit.principal = principal;
     // Only now: a stranger must not hold a connection for as long as an upload may.
     listener.timeout(request, surface.idleTimeoutSeconds);
     const leave = this.#enter(principal);
+    let later: Promise<Response> | undefined;
+    try {
+      const headers = headersOfAll(facts);
+      const answer = surface.answerAtOnce?.({ request, facts, principal, query, headers });
+      if (answer !== undefined) return answer;
+      later = surface.handle(admit(rebuilt(request, facts.path + query), this.#admitted(visit, principal)));
+    } finally {
+      if (later === undefined) leave();
+    }
+    return later.finally(leave);
+  }
+
+  #admitted({ request, listener, facts }: Visit, principal: Principal): GateRequest {
     const standFor = (requests: number): void => {
       if (principal.kind === 'source') this.#options.limits.charge(principal.source.id, requests - 1);
       listener.timeout(request, manyRequestsTimeoutSeconds);
     };
-    try {
-      const admitted: GateRequest = {
-        ...facts,
-        principal,
-        standFor,
-        get signal() {
-          return request.signal;
-        },
-      };
-      return await surface.handle(admit(rebuilt(request, facts.path + query), admitted));
-    } finally {
-      leave();
-    }
+    return {
+      ...facts,
+      principal,
+      standFor,
+      get signal() {
+        return request.signal;
+      },
+    };
   }
 
   #enter(principal: Principal): () => void {
@@ -164,46 +196,47 @@ export class Gate {
   }
 
   /** Refused before any surface saw it: nobody else will say so. */
-  #refuse(
-    error: unknown,
-    request: Request,
-    { surface, facts, admission, startedMs }: Asked & { readonly startedMs: number },
-  ): Response {
+  #refuse(visit: Visit, error: unknown): Response {
+    const { request, facts, principal, startedMs } = visit;
+    // A path that was refused belongs to nobody, but its answer should have the form that its sender reads.
+    visit.surface ??= this.#placeOf(rawPath(request.url)).surface;
+    const { surface } = visit;
     const refused = refusalOf(error);
     const { requestId, path, clientAddress } = facts;
     const response = surface.refuse(refused, facts);
-    const fields = { requestId, method: request.method, path, status: response.status, clientAddress };
+    const { status } = response;
+    const fields = { requestId, method: request.method, path, status, clientAddress };
     if (refused.kind === 'internal') this.#options.log.error({ ...fields, err: error }, 'request failed');
     else this.#options.log.info({ ...fields, refusal: refused.detail }, 'request refused');
-    surface.noteRefused?.({
-      request,
-      facts,
-      principal: admission.principal,
-      error: refused,
-      status: response.status,
-      durationMs: performance.now() - startedMs,
-    });
+    const durationMs = performance.now() - startedMs;
+    surface.noteRefused?.({ request, facts, principal, error: refused, status, durationMs });
     return response;
   }
 
-  #note(
-    request: Request,
-    response: Response,
-    { surface, facts, startedMs }: { surface: Surface; facts: RequestFacts; startedMs: number },
-  ): void {
+  #finish(visit: Visit, response: Response): Response {
+    for (const [name, value] of Object.entries(headersOfAll(visit.facts))) response.headers.set(name, value);
+    return this.#noted(visit, response);
+  }
+
+  #noted({ request, surface, facts, startedMs }: Visit, response: Response): Response {
     const durationMs = performance.now() - startedMs;
     const { method } = request;
     const { status } = response;
     const { metrics, log } = this.#options;
-    metrics.observe(surface.name, method, status, durationMs / 1_000);
-    if (!log.writesDebug) return;
+    metrics.observe(surface?.name ?? '', method, status, durationMs / 1_000);
+    if (!log.writesDebug) return response;
     const { requestId, path, clientAddress } = facts;
     const rounded = Math.round(durationMs * 100) / 100;
     log.debug({ requestId, method, path, status, durationMs: rounded, clientAddress }, 'request');
+    return response;
   }
 }
 
 const unknownFacts = { path: '', baseUrl: '', origin: '', isSecure: false } as const;
+
+function headersOfAll({ requestId }: RequestFacts) {
+  return { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' };
+}
 
 function misdirected(): DomainError {
   return new DomainError(

@@ -65,11 +65,28 @@ export interface Surface {
   /** Seconds without a byte after which the connection is closed; larger where bodies are long. */
   readonly idleTimeoutSeconds: number;
   authenticate(headers: Headers, facts: RequestFacts): Promise<Principal>;
+  /** As `authenticate`, for a caller who is known without waiting; undefined for every other one, also one to refuse. */
+  recognise?(headers: Headers): Principal | undefined;
   handle(request: Request): Promise<Response>;
+  /**
+   * Answers as `handle` would, without waiting, with `headers` on the answer; undefined for what `handle` is to answer.
+   */
+  answerAtOnce?(asked: AskedAtOnce): Response | undefined;
   /** The surface's own body for a refusal that never reached its handlers. */
   refuse(error: DomainError, facts: RequestFacts): Response;
   /** Is told of each refusal that never reached its handlers. */
   noteRefused?(refused: RefusedRequest): void;
+}
+
+/** A request from which nobody has read anything yet. */
+export interface AskedAtOnce {
+  readonly request: Request;
+  readonly facts: RequestFacts;
+  readonly principal: Principal;
+  /** Of the request, with its leading "?"; or ''. */
+  readonly query: string;
+  /** What every answer of the service has. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request that the gate refused in the name of a surface. */

@@ -123,8 +123,12 @@ export interface AnsweredPage {
   readonly resources: readonly string[];
 }
 
-/** RFC 7644 §3.4.2, RFC 9865 §2.2. */
 export function list(request: Request, page: AnsweredPage): Response {
+  return jsonText(request, listText(page));
+}
+
+/** JSON text of a ListResponse: RFC 7644 §3.4.2, RFC 9865 §2.2. */
+export function listText(page: AnsweredPage): string {
   const { totalResults, startIndex, nextCursor, resources } = page;
   const head = JSON.stringify({
     schemas: [listResponseUrn],
@@ -133,7 +137,7 @@ export function list(request: Request, page: AnsweredPage): Response {
     itemsPerPage: resources.length,
     nextCursor,
   });
-  return jsonText(request, enclosed(`${head.slice(0, -1)},"Resources":[`, resources, ']}'));
+  return enclosed(`${head.slice(0, -1)},"Resources":[`, resources, ']}');
 }
 
 /** With commas between them, in one piece: a page is long enough for a second copy of it to count. */

@@ -119,7 +119,7 @@ function answerFrom(types: readonly Listed[], endpoint: string, cursors: Cursors
     const projections = types.map((type) =>
       projectionFor(type.resourceType(call), parameters, type.onlyWhenNamed),
     );
-    const count = countOf(call, parameters);
+    const count = countOf(call.context.configuration.settings, parameters);
     const isCursor = parameters.cursor !== undefined;
     const after =
       parameters.cursor === undefined || parameters.cursor === ''

@@ -3,12 +3,12 @@ import { DomainError } from '../errors.ts';
 import { readFilter } from '../resource/filter-resolve.ts';
 import type { ResourceType } from '../resource/schema.ts';
 import { resolveSortBy } from '../resource/sort.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { ScimCall } from './call.ts';
 import type { ListParameters } from './list-parameters.ts';
 
 /** How many resources a page may have, from what the client says and the settings (RFC 7644 §3.4.2.4). */
-export function countOf(call: ScimCall, { count }: ListParameters): number {
-  const { countDefault, countMax } = call.context.configuration.settings;
+export function countOf({ countDefault, countMax }: Settings, { count }: ListParameters): number {
   return Math.min(Math.max(0, count ?? countDefault), countMax);
 }
 

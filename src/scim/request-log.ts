@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { admitted, type RefusedRequest } from '../http/surface.ts';
+import { admitted, type RefusedRequest, type RequestFacts } from '../http/surface.ts';
 import type { Log } from '../log.ts';
 import type { LoggedBulk, LoggedRepair, RequestRecord, Touched } from '../requests/record.ts';
 import type { RequestLog } from '../requests/request-log.ts';
@@ -29,6 +29,15 @@ export interface CallLogParts {
   readonly activity: SourceActivity;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface ReadAtOnce {
+  readonly source: ScimSource;
+  readonly facts: RequestFacts;
+  /** Without its question mark. */
+  readonly query: string;
+  readonly touched: readonly Touched[];
+  readonly durationMs: number;
 }
 
 /**
@@ -73,6 +82,35 @@ export class CallLog {
     }
     this.#say(record);
     if (trace.brake !== undefined && source !== undefined) this.#warn(source, trace.brake, record);
+  }
+
+  /** A read that was answered at once: nothing in it was mended, left out or refused. */
+  readAtOnce({ source, facts, query, touched, durationMs }: ReadAtOnce): void {
+    const { requests, activity, clock } = this.#parts;
+    const nowMs = clock().getTime();
+    const record: RequestRecord = {
+      timeMs: nowMs - durationMs,
+      durationMs: rounded(durationMs),
+      sourceId: source.id,
+      method: 'GET',
+      path: facts.path.slice(scimBase.length),
+      query: query === '' ? null : maskedQuery(query, textCharactersMax),
+      status: 200,
+      clientAddress: facts.clientAddress,
+      requestId: facts.requestId,
+      touched,
+      name: null,
+      refusal: null,
+      repairs: none,
+      ignored: none,
+      bulk: null,
+      body: null,
+      decoded: null,
+      isAtGate: false,
+    };
+    requests.append(record);
+    activity.request(source.id, nowMs);
+    this.#say(record);
   }
 
   /** What a refused request would have ended was undone with it: then only that the source is held is true. */

@@ -17,6 +17,7 @@ import type { Configurations } from '../settings/configuration.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { SourceActivity } from './activity.ts';
 import { mediaTypeFor, mediaTypeOf } from './answer.ts';
+import { AtOnce } from './at-once.ts';
 import { bulk } from './bulk/bulk.ts';
 import { callOpener, scimBase, traceOf } from './call.ts';
 import { Cursors } from './cursors.ts';
@@ -48,6 +49,7 @@ const bearerForm = /^Bearer +([^\s,]+)$/i;
 export function scimSurface(parts: ScimParts): Surface {
   const app = scimApp(parts);
   const callLog = new CallLog(parts);
+  const atOnce = new AtOnce({ people: parts.people.atOnce, configurations: parts.configurations, callLog });
   return {
     name: 'scim',
     base: scimBase,
@@ -56,9 +58,14 @@ export function scimSurface(parts: ScimParts): Surface {
     routes: routesOf(app),
     idleTimeoutSeconds,
     async authenticate(headers) {
-      const token = bearerForm.exec(headers.get('authorization') ?? '')?.[1];
-      return { kind: 'source', ...(await parts.sources.authenticateScim(token)) };
+      return { kind: 'source', ...(await parts.sources.authenticateScim(tokenOf(headers))) };
     },
+    recognise(headers) {
+      const token = tokenOf(headers);
+      const known = token === undefined ? undefined : parts.sources.recogniseScim(token);
+      return known && { kind: 'source', ...known };
+    },
+    answerAtOnce: (asked) => atOnce.answer(asked),
     async handle(request) {
       const startedMs = performance.now();
       const response = await app.handle(request);
@@ -68,6 +75,10 @@ export function scimSurface(parts: ScimParts): Surface {
     refuse: (error) => toErrorResponse(error, mediaTypeOf(null)),
     noteRefused: (refused) => callLog.refused(refused),
   };
+}
+
+function tokenOf(headers: Headers): string | undefined {
+  return bearerForm.exec(headers.get('authorization') ?? '')?.[1];
 }
 
 function scimApp({ people, groups: directory, configurations, secretBox, clock, log }: ScimParts) {

@@ -59,6 +59,8 @@ export interface TestAppOptions {
   /** Settings of the first source, as the command line takes them. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly surfaces?: readonly Surface[];
+  /** Puts something around the SCIM surface. */
+  readonly around?: (scim: Surface) => Surface;
 }
 
 export interface TestClock {
@@ -122,7 +124,7 @@ export class TestApp implements AsyncDisposable {
     const log = createLog({ level: 'debug', destination: { write: (line) => void this.logged.push(line) } });
     // It waits for longer than a test takes: only a test that asks for it pays for a file.
     this.requestLog = new RequestLog({ path: this.requestLogPath, clock: this.clock, log, waitMs: 60_000 });
-    const gate = this.#gate(log, options.surfaces ?? []);
+    const gate = this.#gate(log, options);
     this.#server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -133,7 +135,7 @@ export class TestApp implements AsyncDisposable {
     this.port = this.#server.port ?? 0;
   }
 
-  #gate(log: Log, surfaces: readonly Surface[]): Gate {
+  #gate(log: Log, { surfaces = [], around = (scim) => scim }: TestAppOptions): Gate {
     const { people, groups, sources, configurations, clock } = this;
     const metrics = new HttpMetrics('0.0.0-test');
     const system = systemSurface({
@@ -157,7 +159,7 @@ export class TestApp implements AsyncDisposable {
       activity,
     });
     return new Gate({
-      surfaces: [scim, system, ...surfaces],
+      surfaces: [around(scim), system, ...surfaces],
       hosts: hostRules({ publicUrl: undefined, allowedHosts: ['id.example.com'], trustedProxies: [] }),
       limits: new RequestLimits(clock),
       metrics,
