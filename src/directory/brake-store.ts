@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
+import { waitNoMore } from '../storage/row-lock.ts';
 import type { BrakeTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 
@@ -45,6 +46,7 @@ const insertEmpty = statement<{ source: number }, never>((db, place) =>
 
 /** The state of the source, which nobody else can change until `tx` ends: two requests at once cannot both pass. */
 export async function lockBrake(tx: Tx, sourceId: number): Promise<BrakeState> {
+  waitNoMore(tx);
   const [row] = await selectForChange(tx, { source: sourceId });
   if (row !== undefined) return toState(row);
   await insertEmpty(tx, { source: sourceId });

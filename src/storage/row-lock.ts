@@ -87,6 +87,14 @@ async function lockOrGiveUp(
   }
 }
 
+/**
+ * Says that `tx` is about to hold what others ask for last of all, with rows of theirs locked: it must wait for no row
+ * any more. `lockRows` then gives up as `lockInPassing` does.
+ */
+export function waitNoMore(tx: Tx): void {
+  locksOf.get(tx)?.end();
+}
+
 const locksOf = new WeakMap<Tx, LocksFirst>();
 
 /** Every row that the attempts at a transaction have wanted locked, for the next one to begin with, all in order. */
@@ -103,6 +111,11 @@ export class LocksFirst {
     const [lastTable, lastId] = this.#last;
     if (place < lastTable) return;
     this.#last = [place, highest(ids, place === lastTable ? lastId : 0)];
+  }
+
+  /** From now on every row comes too late to be waited for. */
+  end(): void {
+    this.#last = [lockables.length, 0];
   }
 
   isAfterAll(table: Lockable, ids: readonly number[]): boolean {

@@ -1,4 +1,5 @@
 import type { Tx } from './database.ts';
+import { waitNoMore } from './row-lock.ts';
 import type { ResourceTypeName } from './schema.ts';
 import { statement } from './statement.ts';
 
@@ -15,6 +16,7 @@ const advance = statement<{ name: ResourceTypeName; count: number }, { next: num
  * used again (RFC 7643 §3.1), and an import knows the ids of the people it is about to create.
  */
 export async function reserveIds(tx: Tx, name: ResourceTypeName, count: number): Promise<number> {
+  waitNoMore(tx);
   const [row] = await advance(tx, { name, count });
   if (row === undefined) throw new Error(`the sequence ${name} is missing`);
   return row.next - count;
