@@ -1,4 +1,3 @@
-import { canonicalKey } from '../resource/canonical-key.ts';
 import { equalValues, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
@@ -17,7 +16,7 @@ import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchGroups, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
-import { shownName, toParts, toResource, type User, type UserParts } from './user.ts';
+import { shownName, toParts, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
 import {
   findArchived,
@@ -26,6 +25,7 @@ import {
   selectUsers,
   updateUser,
   userColumns,
+  userKeys,
 } from './user-store.ts';
 import { laterOf } from './version.ts';
 
@@ -34,7 +34,13 @@ export interface SavedUser {
   readonly outcome: UserDraft['outcome'];
 }
 
-type Placed = UserDraft & { readonly id: number };
+type Placed = UserDraft & {
+  readonly id: number;
+  /** Undefined for one that stays as it is. */
+  readonly columns: ReturnType<typeof userColumns> | undefined;
+};
+
+type Written = Placed & { readonly columns: NonNullable<Placed['columns']> };
 
 /**
  * The one way in which users are written: rows, email keys, primary units, the source's link and the journal, all in
@@ -55,7 +61,7 @@ export async function saveUser(tx: Tx, context: DirectoryContext, change: UserCh
   const { placed, isSettling } = await writeUsers(tx, context, [change]);
   const [user] = placed as [Placed];
   if (user.outcome === 'unchanged' && user.before !== undefined) return user.before;
-  if (!isSettling && isAloneChanged(user)) return toSavedUser(context, user);
+  if (!isSettling && isWritten(user) && isAloneChanged(user)) return toSavedUser(context, user);
   const [saved] = await selectUsers(tx, [user.id], context.sourceId);
   return saved as User;
 }
@@ -64,7 +70,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   const drafts = await draftUsers(tx, context, changes);
   await keepManagers(tx, drafts);
   const placed = await place(tx, drafts);
-  const written = placed.filter((user) => user.outcome !== 'unchanged');
+  const written = placed.filter(isWritten);
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
   await writeUnits(tx, context, written);
@@ -103,6 +109,10 @@ async function isWaitedFor(tx: Tx, context: DirectoryContext): Promise<boolean> 
   return hasPending(tx, context.sourceId);
 }
 
+function isWritten(user: Placed): user is Written {
+  return user.columns !== undefined;
+}
+
 /** Whether the user may end somebody's waiting: by a name that is new, or by what is said of the manager. */
 function mayConcernWaiting({ before, parts, settled, change, pendingManager }: Placed): boolean {
   if (before === undefined || change.mode === 'replace' || change.removesManager === true) return true;
@@ -119,7 +129,7 @@ function isAloneChanged({ id, before, units, managerId }: Placed): boolean {
 }
 
 /** What reading the user again would find. */
-function toSavedUser(context: DirectoryContext, { id, before, parts }: Placed): User {
+function toSavedUser(context: DirectoryContext, { id, before, parts, columns }: Written): User {
   const { userName, active, externalId, document } = parts;
   const stored = { userName, active, document, units: before?.units ?? noUnits, manager: before?.manager };
   return {
@@ -137,6 +147,7 @@ function toSavedUser(context: DirectoryContext, { id, before, parts }: Placed): 
     groups: before?.groups ?? [],
     units: stored.units,
     manager: stored.manager,
+    stored: { document, text: columns.document },
   };
 }
 
@@ -147,11 +158,12 @@ async function place(tx: Tx, drafts: readonly UserDraft[]): Promise<Placed[]> {
   let next = unnumbered === 0 ? 0 : await reserveIds(tx, 'User', unnumbered);
   return drafts.map((user) => {
     const known = user.before?.id ?? user.change.id;
-    return { ...user, id: known ?? next++ };
+    const columns = user.outcome === 'unchanged' ? undefined : userColumns(user.parts);
+    return { ...user, id: known ?? next++, columns };
   });
 }
 
-async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {
+async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Written[]): Promise<void> {
   const created = users.filter((user) => user.outcome === 'created');
   if (created.length > 0)
     await insertUsers(
@@ -163,12 +175,12 @@ async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Plac
   }
 }
 
-function toNewRow(context: DirectoryContext, { id, parts, managerId }: Placed) {
+function toNewRow(context: DirectoryContext, { id, parts, managerId, columns }: Written) {
   return {
     id,
     state: parts.active ? ('active' as const) : ('inactive' as const),
     owner_source_id: context.sourceId,
-    ...userColumns(parts.userName, canonicalKey(parts.userName), parts.document),
+    ...columns,
     manager_id: managerId,
     password_hash: null,
     do_not_synchronise: 0 as const,
@@ -178,16 +190,16 @@ function toNewRow(context: DirectoryContext, { id, parts, managerId }: Placed) {
   };
 }
 
-async function updateRow(tx: Tx, context: DirectoryContext, user: Placed, before: User): Promise<void> {
+async function updateRow(tx: Tx, context: DirectoryContext, user: Written, before: User): Promise<void> {
   const { id, parts, managerId } = user;
   const owner = before.ownerSourceId ?? context.sourceId;
-  const { document, folded, display_name, ...now } = keysOf(parts, managerId, owner);
-  const {
-    document: _document,
-    folded: _folded,
-    display_name: _shown,
-    ...then
-  } = keysOf(toParts(before.resource), before.manager?.id ?? null, before.ownerSourceId);
+  const { document, folded, display_name, ...keys } = user.columns;
+  const now = { ...keys, ...heldBy(parts.active, managerId, owner) };
+  const former = toParts(before.resource);
+  const then = {
+    ...userKeys(former),
+    ...heldBy(former.active, before.manager?.id ?? null, before.ownerSourceId),
+  };
   const version = {
     id,
     document,
@@ -201,9 +213,8 @@ async function updateRow(tx: Tx, context: DirectoryContext, user: Placed, before
   if (!done) throw new StaleRead(`The user ${id}`);
 }
 
-function keysOf({ userName, active, document }: UserParts, managerId: number | null, owner: number | null) {
+function heldBy(active: boolean, managerId: number | null, owner: number | null) {
   return {
-    ...userColumns(userName, canonicalKey(userName), document),
     state: active ? ('active' as const) : ('inactive' as const),
     owner_source_id: owner,
     manager_id: managerId,

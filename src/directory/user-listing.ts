@@ -51,6 +51,6 @@ export async function asSeenBy(
   return users.map((user) => {
     const groups = user.groups.filter((group) => isVisible(context, group));
     const isHidden = user.manager !== undefined && !seen.has(user.manager.id);
-    return { ...(isHidden ? withoutManager(user) : user), groups };
+    return { ...(isHidden ? withoutManager(user) : user), groups, stored: undefined };
   });
 }

@@ -1,4 +1,5 @@
 import { type Insertable, type SqlBool, sql } from 'kysely';
+import { canonicalKey } from '../resource/canonical-key.ts';
 import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
@@ -16,6 +17,7 @@ import {
   textKey,
   toResource,
   type User,
+  type UserParts,
   type UserState,
 } from './user.ts';
 import { readUsers, type StoredUser } from './user-read-store.ts';
@@ -38,16 +40,17 @@ export async function selectUsers(
 export function toUser(stored: StoredUser): User {
   const { id, state, ownerSourceId, doNotSynchronise, version, created, modified, groups, manager } = stored;
   const units = primaryUnits(groups);
+  const document = JSON.parse(stored.document) as ScimObject;
   const resource = toResource({
     userName: stored.userName,
     active: state === 'active',
     externalId: stored.externalId,
-    document: JSON.parse(stored.document) as ScimObject,
+    document,
     units,
     manager,
   });
   const columns = { id, state, ownerSourceId, doNotSynchronise, version, created, modified };
-  return { ...columns, resource, groups, units, manager };
+  return { ...columns, resource, groups, units, manager, stored: { document, text: stored.document } };
 }
 
 export function primaryUnits(groups: readonly GroupOfUser[]): Units {
@@ -59,18 +62,21 @@ export function primaryUnits(groups: readonly GroupOfUser[]): Units {
 }
 
 /** The columns that follow from what a user is; `saveUsers` adds identity, version and times. */
-export function userColumns(userName: string, userNameKey: string, document: ScimObject) {
+export function userColumns(parts: UserParts) {
+  const shown = shownName(parts.userName, parts.document);
+  return { ...userKeys(parts), display_name: shown, ...documentColumns(parts.document, shown) } as const;
+}
+
+/** Those of them by which users are found and sorted. */
+export function userKeys({ userName, document }: UserParts) {
   const enterprise = isObject(document[enterpriseUserUrn]) ? document[enterpriseUserUrn] : {};
   const name = isObject(document.name) ? document.name : {};
-  const shown = shownName(userName, document);
   return {
     user_name: userName,
-    user_name_key: userNameKey,
-    display_name: shown,
+    user_name_key: canonicalKey(userName),
     display_name_key: textKey(document.displayName),
     family_name_key: textKey(name.familyName),
     employee_number_key: textKey(enterprise.employeeNumber),
-    ...documentColumns(document, shown),
   } as const;
 }
 
@@ -98,7 +104,7 @@ export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Pr
 );
 
 /** What an indexed column holds; an update that leaves all of them alone need not touch an index. */
-export type UserKeys = Omit<ReturnType<typeof userColumns>, 'document' | 'folded' | 'display_name'> & {
+export type UserKeys = ReturnType<typeof userKeys> & {
   readonly state: UserState;
   readonly owner_source_id: number | null;
   readonly manager_id: number | null;

@@ -43,17 +43,32 @@ function plainUser(userType: ResourceType): PlainDocument {
  */
 export function userText(user: StoredUser, configuration: Configuration, link: Link): string {
   const document = JSON.parse(user.document) as ScimObject;
-  const text = isPlain(plainUser(configuration.userType), document)
-    ? spliced(user, document, { configuration, link })
-    : undefined;
+  const text = plainText(user, document, { configuration, link });
   return text ?? viewText(toUser(user), configuration, link);
 }
 
-/** The same of a user whose resource is at hand, or may not be shown whole. */
-export function viewText(user: User, { userType, personas }: Configuration, link: Link): string {
+/** The same of a user who was read or written already. */
+export function textOfUser(user: User, configuration: Configuration, link: Link): string {
+  const { resource, stored } = user;
+  if (stored === undefined) return viewText(user, configuration, link);
+  const externalId = typeof resource.externalId === 'string' ? resource.externalId : null;
+  const shown = { ...user, userName: String(resource.userName), externalId, document: stored.text };
+  const text = plainText(shown, stored.document, { configuration, link });
+  return text ?? viewText(user, configuration, link);
+}
+
+/** Undefined for one who may not be shown whole. */
+function plainText(user: ShownUser, document: ScimObject, rendering: Rendering): string | undefined {
+  const plain = plainUser(rendering.configuration.userType);
+  return isPlain(plain, document) ? spliced(user, document, rendering) : undefined;
+}
+
+function viewText(user: User, { userType, personas }: Configuration, link: Link): string {
   const view = userView(user, personas, link);
   return JSON.stringify(buildProjection(userType).apply(withSchemas(userType, view)));
 }
+
+type ShownUser = Omit<StoredUser, 'ownerSourceId' | 'doNotSynchronise'>;
 
 interface Rendering {
   readonly configuration: Configuration;
@@ -62,7 +77,7 @@ interface Rendering {
 
 /** Undefined when the text is not as this program writes it. */
 function spliced(
-  user: StoredUser,
+  user: ShownUser,
   document: ScimObject,
   { configuration, link }: Rendering,
 ): string | undefined {
@@ -103,7 +118,7 @@ function withMembers(text: string, extension: string, members: string): string |
   return `${text.slice(0, inside)}${members},${text.slice(inside)}`;
 }
 
-function coreMembers({ id, userName, state, externalId, groups }: StoredUser, link: Link): string {
+function coreMembers({ id, userName, state, externalId, groups }: ShownUser, link: Link): string {
   const external = externalId === null ? '' : `,"externalId":${JSON.stringify(externalId)}`;
   const shown = groups.map(
     (group) =>
@@ -114,7 +129,7 @@ function coreMembers({ id, userName, state, externalId, groups }: StoredUser, li
   return `,"id":"${id}","userName":${JSON.stringify(userName)},"active":${state === 'active'}${external}${memberships}`;
 }
 
-function enterpriseMembers({ groups, manager }: StoredUser, link: Link): string {
+function enterpriseMembers({ groups, manager }: ShownUser, link: Link): string {
   const { company, department } = primaryUnits(groups);
   const members: string[] = [];
   if (company !== undefined) members.push(`"organization":${JSON.stringify(company)}`);
@@ -128,7 +143,7 @@ function enterpriseMembers({ groups, manager }: StoredUser, link: Link): string 
   return members.join(',');
 }
 
-function platformMembers({ groups }: StoredUser, personas: readonly unknown[]): string {
+function platformMembers({ groups }: ShownUser, personas: readonly unknown[]): string {
   const { company, location } = primaryUnits(groups);
   const members: string[] = [];
   if (company !== undefined) members.push(`"company":${JSON.stringify(company)}`);
@@ -137,7 +152,7 @@ function platformMembers({ groups }: StoredUser, personas: readonly unknown[]): 
   return members.join(',');
 }
 
-function metaMember({ id, created, modified, version }: StoredUser, link: Link): string {
+function metaMember({ id, created, modified, version }: ShownUser, link: Link): string {
   const location = JSON.stringify(link('User', id));
   const tag = JSON.stringify(toETag(version));
   return `,"meta":{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;

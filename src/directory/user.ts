@@ -35,6 +35,14 @@ export interface User {
   readonly groups: readonly GroupOfUser[];
   readonly units: Units;
   readonly manager: ManagerOfUser | undefined;
+  /** The document as it lies in the table; undefined for someone who is to see less of the user. */
+  readonly stored: StoredDocument | undefined;
+}
+
+export interface StoredDocument {
+  readonly document: ScimObject;
+  /** The same as JSON. */
+  readonly text: string;
 }
 
 /** What is stored of a resource in columns and tables of their own, taken out of the document. */

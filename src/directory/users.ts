@@ -27,7 +27,7 @@ import { toParts, type User } from './user.ts';
 import type { UserChange } from './user-draft.ts';
 import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
 import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
-import { viewText } from './user-text.ts';
+import { textOfUser } from './user-text.ts';
 import { type ResourceText, UserTexts } from './user-texts.ts';
 import { UsersAtOnce } from './users-at-once.ts';
 import { requireVersion } from './version.ts';
@@ -297,7 +297,7 @@ function keptManager(before: User, seen: User, next: ScimObject): Partial<UserCh
 }
 
 function textOf(user: User, { configuration }: DirectoryContext, link: Link): ResourceText {
-  return { id: user.id, version: user.version, text: viewText(user, configuration, link) };
+  return { id: user.id, version: user.version, text: textOfUser(user, configuration, link) };
 }
 
 function notFound(id: number): DomainError {

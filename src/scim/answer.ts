@@ -92,12 +92,19 @@ export function resource(
   return jsonText(request, whole, { status, headers: { etag: toETag(version), ...location } });
 }
 
-/** One resource that was read, and is JSON text already. */
+/** One resource that is JSON text already. `location` is told of one that a POST made or found. */
 export function resourceText(
   request: Request,
-  { version, text }: { readonly version: number; readonly text: string },
+  {
+    version,
+    text,
+    location,
+  }: { readonly version: number; readonly text: string; readonly location?: string },
+  status = 200,
 ): Response {
-  return notModified(request, version) ?? jsonText(request, text, { headers: { etag: toETag(version) } });
+  const told = request.method === 'POST' && location !== undefined ? { location } : {};
+  const headers = { etag: toETag(version), ...told };
+  return notModified(request, version) ?? jsonText(request, text, { status, headers });
 }
 
 /** Only what reads can be told that nothing is new (RFC 9110 §13.1.2). */

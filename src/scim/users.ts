@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
+import { textOfUser } from '../directory/user-text.ts';
 import type { Users } from '../directory/users.ts';
 import { noContent, projectionOf, resource, resourceText } from './answer.ts';
 import { readScimBody } from './body.ts';
@@ -77,8 +78,17 @@ export function users(people: Users, open: OpenCall, answerList: AnswerList) {
 }
 
 function answer(request: Request, call: ScimCall, user: User, status = 200): Response {
-  const { userType, personas } = call.context.configuration;
-  const view = userView(user, personas, call.link);
+  const { configuration } = call.context;
+  const { userType, personas } = configuration;
   const projection = projectionOf(call, userType);
+  if (projection.isDefault) {
+    const text = textOfUser(user, configuration, call.link);
+    return resourceText(
+      request,
+      { version: user.version, text, location: call.link('User', user.id) },
+      status,
+    );
+  }
+  const view = userView(user, personas, call.link);
   return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
 }
