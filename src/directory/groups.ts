@@ -13,6 +13,7 @@ import { groupListing } from './group-listing.ts';
 import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import { findMatchingGroup } from './match.ts';
+import { userEntries } from './member-entries.ts';
 import { readMembersText } from './member-text-store.ts';
 import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
@@ -136,7 +137,10 @@ export class Groups {
       await deletePendingOf(tx, 'member', id);
       await markDeleted(tx, { id, now: context.now });
       const before = { ...group.resource, members: members.map(String) };
-      await appendJournal(tx, context, [{ resourceType: 'Group', resourceId: id, action: 'delete', before }]);
+      await appendJournal(tx, context, [
+        { resourceType: 'Group', resourceId: id, action: 'delete', before },
+        ...userEntries(id, 'remove', members),
+      ]);
     });
   }
 

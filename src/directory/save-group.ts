@@ -18,6 +18,7 @@ import {
 import { appendJournal, difference, type JournalEntry } from './journal-store.ts';
 import { requireKey } from './key-length.ts';
 import { mayArrive, mayWait, referenceError, resolveReferences } from './manager.ts';
+import { memberEntries } from './member-entries.ts';
 import {
   addMembers,
   keepMembers,
@@ -174,7 +175,7 @@ export async function changeMembers(
   let hasChanged = false;
   for (const change of changes) {
     const { added, removed } = await applyChange(tx, context, groupId, change);
-    await appendJournal(tx, context, memberEntries(groupId, 'members.add', 'groups.add', added));
+    await appendJournal(tx, context, memberEntries(groupId, 'add', added));
     await appendJournal(tx, context, removalEntries(groupId, removed, change.action));
     // An import counts it itself: it has written most of these users in this transaction.
     if (context.runId === null) await touchUsers(tx, [...added, ...removed], context.now);
@@ -297,27 +298,6 @@ function removalEntries(
   removed: readonly number[],
   action: MemberChange['action'],
 ): JournalEntry[] {
-  const [ofGroup, ...ofUsers] = memberEntries(groupId, 'members.remove', 'groups.remove', removed);
+  const [ofGroup, ...ofUsers] = memberEntries(groupId, 'remove', removed);
   return ofGroup === undefined ? [] : [{ ...ofGroup, isSweep: action !== 'remove' }, ...ofUsers];
-}
-
-/** One row for the group's history with everyone in it, and one for each person's. */
-function memberEntries(
-  groupId: number,
-  groupAction: 'members.add' | 'members.remove',
-  userAction: 'groups.add' | 'groups.remove',
-  userIds: readonly number[],
-): JournalEntry[] {
-  if (userIds.length === 0) return [];
-  const members = { members: userIds.map(String) };
-  const groups = { groups: [String(groupId)] };
-  const side = userAction === 'groups.add' ? 'after' : 'before';
-  // All with the one object: what is alike is written in one statement.
-  const ofUsers = userIds.map((resourceId) => ({
-    resourceType: 'User' as const,
-    resourceId,
-    action: userAction,
-    [side]: groups,
-  }));
-  return [{ resourceType: 'Group', resourceId: groupId, action: groupAction, [side]: members }, ...ofUsers];
 }

@@ -8,6 +8,7 @@ import type { DirectoryContext } from './context.ts';
 import { countGroups } from './group-store.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { keepArrivals } from './manager.ts';
+import { groupEntry } from './member-entries.ts';
 import { leavePrimary, upsertMemberships } from './membership-store.ts';
 import { noUnits, unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
@@ -73,7 +74,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   const written = placed.filter(isWritten);
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
-  await writeUnits(tx, context, written);
+  const moved = await writeUnits(tx, context, written);
   await touchWhereShown(
     tx,
     written.filter(isOtherName).map((user) => user.id),
@@ -82,7 +83,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   await writeLinks(tx, context, placed);
   const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
   await writePendingManagers(tx, context, placed, isAnybodyWaiting);
-  await appendJournal(tx, context, written.map(toJournal));
+  await appendJournal(tx, context, [...written.map(toJournal), ...moved]);
   const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
   if (isSettling) await settlePending(tx, context, written);
   return { placed, isSettling };
@@ -230,27 +231,48 @@ async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {
   );
 }
 
-async function writeUnits(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {
+/** What the histories of the units are to say of it is returned. */
+async function writeUnits(
+  tx: Tx,
+  context: DirectoryContext,
+  users: readonly Placed[],
+): Promise<JournalEntry[]> {
   const moves = users.flatMap(({ id, before, units }) =>
     unitTypes
       .filter((type) => units[type] !== before?.units[type])
       .map((type) => ({ userId: id, type, name: units[type], isLeaving: before?.units[type] !== undefined })),
   );
-  if (moves.length === 0) return;
-  const changed = new Set<number>();
+  if (moves.length === 0) return [];
+  const left = new Map<number, number[]>();
   for (const { userId, type, isLeaving } of moves) {
     if (!isLeaving) continue;
-    for (const groupId of await leavePrimary(tx, userId, type)) changed.add(groupId);
+    for (const groupId of await leavePrimary(tx, userId, type)) note(left, groupId, userId);
   }
   const joins = moves.filter((move): move is typeof move & WantedUnit => move.name !== undefined);
   const unitIds = await requireUnits(tx, context, joins);
   await lockGroups(tx, joins.map(unitIds));
-  for (const join of joins) changed.add(unitIds(join));
   await upsertMemberships(
     tx,
     joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
   );
-  await touchGroups(tx, changed, context.now);
+  const joined = new Map<number, number[]>();
+  for (const join of joins) note(joined, unitIds(join), join.userId);
+  await touchGroups(tx, [...left.keys(), ...joined.keys()], context.now);
+  const held = new Map(users.map(({ id, before }) => [id, new Set(before?.groups.map((group) => group.id))]));
+  const isNew = (groupId: number) => (userId: number) => held.get(userId)?.has(groupId) !== true;
+  return [
+    ...[...left].map(([groupId, userIds]) => groupEntry(groupId, 'remove', userIds)),
+    ...[...joined].flatMap(([groupId, userIds]) => {
+      const added = userIds.filter(isNew(groupId));
+      return added.length === 0 ? [] : [groupEntry(groupId, 'add', added)];
+    }),
+  ];
+}
+
+function note(map: Map<number, number[]>, groupId: number, userId: number): void {
+  const users = map.get(groupId);
+  if (users === undefined) map.set(groupId, [userId]);
+  else users.push(userId);
 }
 
 /** Nobody deletes a group while somebody joins it. Throws StaleRead for one that is gone since it was looked for. */

@@ -4,6 +4,7 @@ import type { Tx } from '../storage/database.ts';
 import { lockInPassing } from '../storage/row-lock.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal } from './journal-store.ts';
+import { memberEntries } from './member-entries.ts';
 import { addMembers } from './membership-store.ts';
 import { setManager } from './pending-effects-store.ts';
 import { deletePending, findPending, type PendingReference } from './pending-store.ts';
@@ -61,12 +62,12 @@ async function settle(
     const added = await addMembers(tx, resourceId, [userId]);
     if (added.length === 0) return;
     await touchGroups(tx, [resourceId], context.now);
-    await appendJournal(tx, context, [
-      { resourceType: 'Group', resourceId, action: 'members.add', after: { members: [String(userId)] } },
-    ]);
+    await appendJournal(tx, context, memberEntries(resourceId, 'add', added));
   } else {
     const after = { [enterpriseUserUrn]: { manager: { value: String(userId) } } };
     await setManager(tx, { userId: resourceId, managerId: userId, now: context.now });
-    await appendJournal(tx, context, [{ resourceType: 'User', resourceId, action: 'update', after }]);
+    await appendJournal(tx, context, [
+      { resourceType: 'User', resourceId, action: 'update', before: {}, after },
+    ]);
   }
 }

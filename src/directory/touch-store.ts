@@ -91,12 +91,13 @@ export async function listGroupIdsOf(db: Reader, userIds: readonly number[]): Pr
   return rows.map((row) => row.group_id);
 }
 
-/** Counts a change of what these users are shown as, or to whom, in the people who report to them. */
-export async function touchReportsOf(tx: Tx, userIds: readonly number[], now: string): Promise<void> {
+/** Counts a change of what these users are shown as, or to whom, in the people who report to them; returns those. */
+export async function touchReportsOf(tx: Tx, userIds: readonly number[], now: string): Promise<number[]> {
   const rows = await selectReportIds(tx, { ids: JSON.stringify(userIds) });
   const themselves = new Set(userIds);
   const reports = rows.map((row) => row.id).filter((id) => !themselves.has(id));
   await touchUsers(tx, reports, now);
+  return reports;
 }
 
 /** The same in the people who report to them and in the lists of members. */

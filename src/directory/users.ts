@@ -11,8 +11,9 @@ import type { Database, Reader, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { lockInPassing, lockRows } from '../storage/row-lock.ts';
 import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
-import { appendJournal } from './journal-store.ts';
+import { appendJournal, type JournalEntry } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
+import { groupEntry } from './member-entries.ts';
 import { leaveAllGroups } from './membership-store.ts';
 import { patchResource, removesManager } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
@@ -309,7 +310,7 @@ export async function archiveUser(tx: Tx, context: DirectoryContext, user: User)
   await lockInPassing(tx, 'user', [user.id]);
   const groups = await leaveAllGroups(tx, user.id);
   await touchGroups(tx, groups, context.now);
-  await touchReportsOf(tx, [user.id], context.now);
+  const reports = await touchReportsOf(tx, [user.id], context.now);
   await deleteEmails(tx, user.id);
   await deleteAllLinks(tx, 'User', user.id);
   await deletePendingOf(tx, 'manager', user.id);
@@ -318,5 +319,13 @@ export async function archiveUser(tx: Tx, context: DirectoryContext, user: User)
   const before = { state: user.state, groups: groups.map(String) };
   await appendJournal(tx, context, [
     { resourceType: 'User', resourceId: user.id, action: 'archive', before, after: { state: 'archived' } },
+    ...groups.map((groupId) => groupEntry(groupId, 'remove', [user.id])),
+    ...withoutManager(user.id, reports),
   ]);
+}
+
+/** Who has no manager any more; all with the one object: what is alike is written in one statement. */
+function withoutManager(managerId: number, reports: readonly number[]): JournalEntry[] {
+  const said = { before: { [enterpriseUserUrn]: { manager: { value: String(managerId) } } }, after: {} };
+  return reports.map((resourceId) => ({ resourceType: 'User', resourceId, action: 'update', ...said }));
 }

@@ -87,10 +87,11 @@ describe('rollcall user history', () => {
 });
 
 describe('rollcall group history', () => {
-  test('tells who came into the group', async () => {
+  test('tells who came into the group, and who has gone', async () => {
     using place = await withPast();
     const { changes } = await place.json('group', 'history', 'staff');
     expect((changes as Json[]).map(({ action, after }) => [action, after])).toEqual([
+      ['members.remove', null],
       ['members.add', { members: ['1'] }],
       ['create', expect.objectContaining({ displayName: 'Staff' })],
     ]);
