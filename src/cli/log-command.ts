@@ -38,6 +38,7 @@ async function log(call: Call): Promise<Answer> {
   const { openLogDirectory } = await import('./log-directory.ts');
   const { RequestReader } = await import('../requests/request-reader.ts');
   const pages = pagesOf(call);
+  checkOptions(call);
   await using directory = await openLogDirectory(call.config);
   const query = await queryOf(call, directory);
   const { names, path } = directory;
@@ -59,6 +60,35 @@ async function aboutNow(
   if (about?.resourceId === undefined) return {};
   const changedBy = await directory.changesOf(about.resourceType, about.resourceId);
   return { about: { ...about, changedBy } };
+}
+
+/** What an option would have no effect on: an answer that looks as if it had would mislead. */
+const notForRepairs = [
+  'user',
+  'group',
+  'status',
+  'method',
+  'request',
+  'mended',
+  'bodies',
+  'limit',
+  'before',
+  'follow',
+];
+
+function checkOptions({ options }: Call): void {
+  const wrong = notForRepairs.find((name) => options[name] !== undefined);
+  if (options.repairs === true && wrong !== undefined)
+    throw new DomainError(
+      'invalidValue',
+      `--repairs counts by days, of all or of one source: it takes --source and --since, not --${wrong}.`,
+    );
+  const old = ['before', 'limit'].find((name) => options[name] !== undefined);
+  if (options.follow === true && old !== undefined)
+    throw new DomainError(
+      'invalidValue',
+      `--follow tells what comes from now on; leave out --${old}, or ask for what was before without --follow.`,
+    );
 }
 
 interface Look {

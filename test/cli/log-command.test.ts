@@ -212,6 +212,9 @@ describe('rollcall log', () => {
       [['--status', '6xx'], /^--status takes 404, 4xx or 400-499, not "6xx"\.$/],
       [['--since', 'yesterday'], /^--since takes a span such as 30m, 2h or 7d, .+, not "yesterday"\.$/],
       [['--limit', '0'], /^--limit takes a whole number from 1 to 10000, not "0"\.$/],
+      [['--repairs', '--user', '1'], /^--repairs counts by days, .* not --user\.$/],
+      [['--repairs', '--follow'], /^--repairs .* not --follow\.$/],
+      [['--follow', '--before', '7'], /^--follow tells what comes from now on; leave out --before, /],
       [['--user', '1', '--group', '1'], /^Give --user or --group, not both\.$/],
       [['--source', 'nope'], /^There is no source "nope"/],
     ];
