@@ -106,11 +106,11 @@ function facts(user: User, owner: string): [string, string][] {
   ];
 }
 
-function userValue(call: Call, user: User, { personas, userType }: Configuration) {
+function userValue(call: Call, user: User, configuration: Configuration) {
   const { state, ownerSourceId, doNotSynchronise } = user;
   const base = `${baseUrl(call)}/api/v2/scim/v2`;
-  const view = userView(user, personas, (type, id) => `${base}/${type}s/${id}`);
-  const resource = withSchemas(userType, view);
+  const view = userView(user, configuration, (type, id) => `${base}/${type}s/${id}`);
+  const resource = withSchemas(configuration.userType, view);
   return { id: user.id, state, ownerSourceId, doNotSynchronise, resource };
 }
 

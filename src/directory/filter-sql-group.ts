@@ -57,6 +57,21 @@ const members = (scope: FilterScope): Place => {
   });
 };
 
+/** Each persona that is defined over the group. */
+const personas = ({ dialect }: FilterScope): Place =>
+  rows({
+    from: sql`persona join persona_group as its on its.persona_id = persona.id`,
+    link: { inner: sql.ref('its.group_id'), outer: groupId },
+    order: sql.ref('persona.id'),
+    element: {
+      value: noValue,
+      place: element({
+        value: idValue(sql.ref('persona.id'), dialect, { isIndexed: true }),
+        display: textValue(sql.ref('persona.name_key'), dialect, { isIndexed: true }),
+      }),
+    },
+  });
+
 /** Every group has a type, and with it the platform's extension. */
 const schemas = ({ dialect }: FilterScope): Place =>
   alternatives(
@@ -76,8 +91,7 @@ const groupPlaces: Places = {
   members,
   [`${platformGroupUrn}:groupType`]: ({ dialect }) =>
     single(textValue(lowerCase(sql.ref('group_.group_type'), dialect), dialect)),
-  // Announced by the schema, but no group shows any: see `groupView`.
-  [`${platformGroupUrn}:personas`]: () => nowhere,
+  [`${platformGroupUrn}:personas`]: personas,
 };
 
 /** Where the attributes of a group are, over the rows of `group_`: in columns, in other tables, else in the document. */

@@ -1,6 +1,6 @@
-import { additionalFieldsUrn, platformUserUrn } from '../resource/schema.ts';
+import { additionalFieldsUrn, platformGroupUrn, platformUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
-import type { Persona } from '../settings/configuration.ts';
+import type { Configuration, Persona } from '../settings/configuration.ts';
 import type { Group } from './group-store.ts';
 import type { Member } from './membership-store.ts';
 import type { User } from './user.ts';
@@ -9,8 +9,11 @@ import { toETag } from './version.ts';
 /** Makes absolute references: `link('User', 7)`. */
 export type Link = (resourceType: 'User' | 'Group', id: number) => string;
 
+/** What of the configuration a resource shows. */
+export type ShownConfiguration = Pick<Configuration, 'personas'>;
+
 /** The user as RFC 7643 §4.1 shows it: what is stored, and what follows from memberships and configuration. */
-export function userView(user: User, personas: readonly Persona[], link: Link): ScimObject {
+export function userView(user: User, { personas }: ShownConfiguration, link: Link): ScimObject {
   // `schemas` is filled in with the projection; it stands first, where readers look for it.
   const view: Record<string, ScimValue> = {
     schemas: [],
@@ -27,10 +30,14 @@ export function userView(user: User, personas: readonly Persona[], link: Link): 
   }
   const mine = personasOf(user, personas, link);
   if (mine.length > 0) {
-    const platform = isObject(view[platformUserUrn]) ? view[platformUserUrn] : {};
-    view[platformUserUrn] = { ...platform, personas: mine };
+    view[platformUserUrn] = { ...extensionOf(view, platformUserUrn), personas: mine };
   }
   return { ...view, meta: meta('User', user, link) };
+}
+
+function extensionOf(view: ScimObject, urn: string): ScimObject {
+  const extension = view[urn];
+  return isObject(extension) ? extension : {};
 }
 
 function withManagerLink({ resource, manager }: User, link: Link): ScimObject {
@@ -89,9 +96,22 @@ export function memberView({ id, displayName }: Member, address: string): ScimOb
   return { value: String(id), $ref: address + id, display: displayName, type: 'User' };
 }
 
+interface ShownGroup extends Group {
+  readonly members?: readonly Member[] | undefined;
+}
+
 /** The group as RFC 7643 §4.2 shows it; `members` are shown when they were loaded. */
-export function groupView(group: Group, members: readonly Member[] | undefined, link: Link): ScimObject {
+export function groupView(
+  { members, ...group }: ShownGroup,
+  { personas }: ShownConfiguration,
+  link: Link,
+): ScimObject {
   const view: Record<string, ScimValue> = { schemas: [], id: String(group.id), ...group.resource };
+  const over = personas.filter(({ groupIds }) => groupIds.includes(group.id));
+  if (over.length > 0) {
+    const shown = over.map(({ id, name }) => ({ value: String(id), display: name }));
+    view[platformGroupUrn] = { ...extensionOf(view, platformGroupUrn), personas: shown };
+  }
   if (members !== undefined && members.length > 0) {
     const address = userAddress(link);
     view.members = members.map((member) => memberView(member, address));

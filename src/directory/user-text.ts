@@ -63,8 +63,9 @@ function plainText(user: ShownUser, document: ScimObject, rendering: Rendering):
   return isPlain(plain, document) ? spliced(user, document, rendering) : undefined;
 }
 
-function viewText(user: User, { userType, personas }: Configuration, link: Link): string {
-  const view = userView(user, personas, link);
+function viewText(user: User, configuration: Configuration, link: Link): string {
+  const { userType } = configuration;
+  const view = userView(user, configuration, link);
   return JSON.stringify(buildProjection(userType).apply(withSchemas(userType, view)));
 }
 

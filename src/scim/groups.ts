@@ -107,18 +107,17 @@ function namesAttributes({ query }: ScimCall): boolean {
 
 function answerFrom(directory: Groups) {
   return async (request: Request, call: ScimCall, group: Group, status = 200): Promise<Response> => {
-    const { groupType } = call.context.configuration;
+    const { configuration } = call.context;
+    const { groupType } = configuration;
     const projection = projectionOf(call, groupType);
     const answered = { resourceType: groupType, projection, version: group.version };
     if (projection.isDefault) {
       const members = await directory.membersText(call.context, group, userAddress(call.link));
-      return resource(
-        request,
-        { ...answered, view: groupView(group, undefined, call.link), members },
-        status,
-      );
+      const view = groupView(group, configuration, call.link);
+      return resource(request, { ...answered, view, members }, status);
     }
     const members = projection.shows('members') ? await directory.members(call.context, group.id) : undefined;
-    return resource(request, { ...answered, view: groupView(group, members, call.link) }, status);
+    const view = groupView({ ...group, members }, configuration, call.link);
+    return resource(request, { ...answered, view }, status);
   };
 }

@@ -68,11 +68,12 @@ function usersListed(people: Users): Listed {
         const texts = await people.loadTexts(call.context, call.link, ids);
         return new Map(texts.map(({ id, text }) => [id, text]));
       }
-      const { userType, personas } = call.context.configuration;
+      const { configuration } = call.context;
+      const { userType } = configuration;
       const found = await people.load(call.context, ids);
       return new Map(
         found.map((user) => {
-          const view = shown(userType, userView(user, personas, call.link), projection);
+          const view = shown(userType, userView(user, configuration, call.link), projection);
           return [user.id, JSON.stringify(view)];
         }),
       );
@@ -98,15 +99,16 @@ function groupsListed(directory: Groups): Listed {
       return ids.length;
     },
     async show(call, ids, projection) {
-      const { groupType } = call.context.configuration;
+      const { configuration } = call.context;
+      const { groupType } = configuration;
       const texts = new Map<number, string>();
       // One after the other, so that no more than one list of members is held twice.
       for (const group of await directory.load(call.context, ids)) {
         const members = projection.shows('members')
           ? await directory.members(call.context, group.id)
           : undefined;
-        const view = shown(groupType, groupView(group, members, call.link), projection);
-        texts.set(group.id, JSON.stringify(view));
+        const view = groupView({ ...group, members }, configuration, call.link);
+        texts.set(group.id, JSON.stringify(shown(groupType, view, projection)));
       }
       return texts;
     },

@@ -79,7 +79,7 @@ export function users(people: Users, open: OpenCall, answerList: AnswerList) {
 
 function answer(request: Request, call: ScimCall, user: User, status = 200): Response {
   const { configuration } = call.context;
-  const { userType, personas } = configuration;
+  const { userType } = configuration;
   const projection = projectionOf(call, userType);
   if (projection.isDefault) {
     const text = textOfUser(user, configuration, call.link);
@@ -89,6 +89,6 @@ function answer(request: Request, call: ScimCall, user: User, status = 200): Res
       status,
     );
   }
-  const view = userView(user, personas, call.link);
+  const view = userView(user, configuration, call.link);
   return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
 }

@@ -254,19 +254,19 @@ function at<T>(list: readonly T[], index: number): T {
 }
 
 async function userViews(app: TestApp, context: DirectoryContext): Promise<ScimObject[]> {
-  const { userType, personas } = context.configuration;
+  const { configuration } = context;
+  const { userType } = configuration;
   const { resources } = await app.people.query(context, { startIndex: 1, count: 1000 });
-  return resources.map((user) => withSchemas(userType, userView(user, personas, link)));
+  return resources.map((user) => withSchemas(userType, userView(user, configuration, link)));
 }
 
 async function groupViews(app: TestApp, context: DirectoryContext): Promise<ScimObject[]> {
   const { resources } = await app.groups.query(context, { startIndex: 1, count: 1000 });
-  const views = resources.map(async (group) =>
-    withSchemas(
-      context.configuration.groupType,
-      groupView(group, await app.groups.members(context, group.id), link),
-    ),
-  );
+  const { configuration } = context;
+  const views = resources.map(async (group) => {
+    const members = await app.groups.members(context, group.id);
+    return withSchemas(configuration.groupType, groupView({ ...group, members }, configuration, link));
+  });
   return Promise.all(views);
 }
 

@@ -125,14 +125,15 @@ async function expected(app: TestApp, context: DirectoryContext): Promise<Map<nu
     .select('id')
     .where('state', '<>', 'archived')
     .execute();
-  const { userType, personas } = context.configuration;
+  const { configuration } = context;
+  const { userType } = configuration;
   const users = await app.people.load(
     context,
     rows.map(({ id }) => id),
   );
   return new Map(
     users.map((user) => {
-      const view = withSchemas(userType, userView(user, personas, link));
+      const view = withSchemas(userType, userView(user, configuration, link));
       return [user.id, JSON.parse(JSON.stringify(buildProjection(userType).apply(view)))];
     }),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { groupUrn, openTestApp, platformGroupUrn } from '../support/app.ts';
+import { type Answer, groupUrn, openTestApp, platformGroupUrn } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 
 /** Names that JSON, SQL or a pattern could read as something else. */
@@ -71,5 +71,30 @@ describe.each(dialects())('a group on %s', (dialect) => {
     };
     expect(await values(token)).toEqual([mine.body.id]);
     expect(await values(app.token)).toEqual([theirs.body.id, mine.body.id]);
+  });
+
+  test('shows the personas that are defined over it, in every answer', async () => {
+    await using app = await openTestApp({ dialect });
+    for (const displayName of ['Staff', 'Guests', 'Alone']) await app.createGroup({ displayName });
+    await app.configurations.createPersona('Everyone', 'any', [1, 2]);
+    await app.configurations.createPersona('Inside', 'all', [1]);
+    const everyone = { value: '1', display: 'Everyone' };
+    const inside = { value: '2', display: 'Inside' };
+    const personasOf = (group: Answer['body']) => group[platformGroupUrn].personas;
+    const wanted = [[everyone, inside], [everyone], undefined];
+    const listed = (await app.call('GET', '/Groups')).body.Resources;
+    expect(listed.map(personasOf)).toEqual(wanted);
+    for (const [index, personas] of wanted.entries()) {
+      const path = `/Groups/${index + 1}`;
+      const { body } = await app.call('GET', path);
+      expect(personasOf(body)).toEqual(personas);
+      expect((await app.call('PUT', path, body)).body).toEqual(body);
+    }
+    const named = await app.call('GET', `/Groups/1?attributes=${platformGroupUrn}:personas.display`);
+    expect(personasOf(named.body)).toEqual([{ display: 'Everyone' }, { display: 'Inside' }]);
+    const found = await app.find('/Groups', `${platformGroupUrn}:personas[display eq "INSIDE"]`);
+    expect(found.body.Resources.map(({ id }: { id: string }) => id)).toEqual(['1']);
+    const without = await app.find('/Groups', `not (${platformGroupUrn}:personas pr)`);
+    expect(without.body.Resources.map(({ id }: { id: string }) => id)).toEqual(['3']);
   });
 });
