@@ -21,6 +21,8 @@ export interface FilterScope {
   readonly owner?: number | null | undefined;
   /** What `$ref` and `meta.location` begin with: `https://id.example.com/api/v2/scim/v2`. */
   readonly base: string;
+  /** What the tags of resources end with. */
+  readonly tagEnding: string;
   /** The additional fields there are. Values of fields that were removed are kept, and shown to nobody. */
   readonly additionalFields: readonly string[];
 }
@@ -65,7 +67,8 @@ export function metaPlace(resourceType: 'User' | 'Group', row: string, scope: Fi
   const { dialect } = scope;
   const column = (name: string) => sql.ref(`${row}.${name}`);
   // As `toETag` writes it.
-  const version = sql`('W/"' || cast(${column('version')} as text) || '"')`;
+  const ending = sql`cast(${`${scope.tagEnding}"`} as text)`;
+  const version = sql`('W/"' || cast(${column('version')} as text) || ${ending})`;
   const parts = element({
     resourceType: constantValue(resourceType, dialect),
     created: timeValue(column('created')),

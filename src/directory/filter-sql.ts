@@ -23,6 +23,7 @@ import {
   type Term,
 } from './filter-sql-place.ts';
 import { userHolder } from './filter-sql-user.ts';
+import { tagEnding } from './version.ts';
 
 export type { FilterScope } from './filter-sql-derived.ts';
 export type { Condition, SortKey } from './filter-sql-place.ts';
@@ -43,7 +44,14 @@ export function filterScope(dialect: Dialect, context: DirectoryContext): Filter
   const { sourceId, base = '', configuration } = context;
   const fields = findExtension(configuration.userType, additionalFieldsUrn)?.schema.attributes ?? [];
   const additionalFields = fields.map((field) => field.name);
-  return { dialect, sourceId, base, additionalFields, owner: visibleOwner(context) };
+  return {
+    dialect,
+    sourceId,
+    base,
+    tagEnding: tagEnding(configuration.shownVersion),
+    additionalFields,
+    owner: visibleOwner(context),
+  };
 }
 
 /** The filter as a condition on the rows of `user`. */

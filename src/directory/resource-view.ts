@@ -10,10 +10,10 @@ import { toETag } from './version.ts';
 export type Link = (resourceType: 'User' | 'Group', id: number) => string;
 
 /** What of the configuration a resource shows. */
-export type ShownConfiguration = Pick<Configuration, 'personas'>;
+export type ShownConfiguration = Pick<Configuration, 'personas' | 'shownVersion'>;
 
 /** The user as RFC 7643 §4.1 shows it: what is stored, and what follows from memberships and configuration. */
-export function userView(user: User, { personas }: ShownConfiguration, link: Link): ScimObject {
+export function userView(user: User, configuration: ShownConfiguration, link: Link): ScimObject {
   // `schemas` is filled in with the projection; it stands first, where readers look for it.
   const view: Record<string, ScimValue> = {
     schemas: [],
@@ -28,11 +28,11 @@ export function userView(user: User, { personas }: ShownConfiguration, link: Lin
       type: 'direct',
     }));
   }
-  const mine = personasOf(user, personas, link);
+  const mine = personasOf(user, configuration.personas, link);
   if (mine.length > 0) {
     view[platformUserUrn] = { ...extensionOf(view, platformUserUrn), personas: mine };
   }
-  return { ...view, meta: meta('User', user, link) };
+  return { ...view, meta: meta('User', user, { configuration, link }) };
 }
 
 function extensionOf(view: ScimObject, urn: string): ScimObject {
@@ -103,11 +103,11 @@ interface ShownGroup extends Group {
 /** The group as RFC 7643 §4.2 shows it; `members` are shown when they were loaded. */
 export function groupView(
   { members, ...group }: ShownGroup,
-  { personas }: ShownConfiguration,
+  configuration: ShownConfiguration,
   link: Link,
 ): ScimObject {
   const view: Record<string, ScimValue> = { schemas: [], id: String(group.id), ...group.resource };
-  const over = personas.filter(({ groupIds }) => groupIds.includes(group.id));
+  const over = configuration.personas.filter(({ groupIds }) => groupIds.includes(group.id));
   if (over.length > 0) {
     const shown = over.map(({ id, name }) => ({ value: String(id), display: name }));
     view[platformGroupUrn] = { ...extensionOf(view, platformGroupUrn), personas: shown };
@@ -116,7 +116,7 @@ export function groupView(
     const address = userAddress(link);
     view.members = members.map((member) => memberView(member, address));
   }
-  return { ...view, meta: meta('Group', group, link) };
+  return { ...view, meta: meta('Group', group, { configuration, link }) };
 }
 
 interface Versioned {
@@ -126,12 +126,21 @@ interface Versioned {
   readonly modified: string;
 }
 
-function meta(resourceType: 'User' | 'Group', resource: Versioned, link: Link): ScimObject {
+interface ShownAs {
+  readonly configuration: ShownConfiguration;
+  readonly link: Link;
+}
+
+function meta(
+  resourceType: 'User' | 'Group',
+  resource: Versioned,
+  { configuration, link }: ShownAs,
+): ScimObject {
   return {
     resourceType,
     created: resource.created,
     lastModified: resource.modified,
     location: link(resourceType, resource.id),
-    version: toETag(resource.version),
+    version: toETag(resource.version, configuration.shownVersion),
   };
 }

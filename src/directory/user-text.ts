@@ -104,7 +104,7 @@ function spliced(
   }
   if (!rest.startsWith('{')) return undefined;
   const tail = rest === '{}' ? '}' : `,${rest.slice(1)}`;
-  return `{"schemas":[${schemas}]${coreMembers(user, link)}${head}${metaMember(user, link)}${tail}`;
+  return `{"schemas":[${schemas}]${coreMembers(user, link)}${head}${metaMember(user, { configuration, link })}${tail}`;
 }
 
 /**
@@ -153,8 +153,11 @@ function platformMembers({ groups }: ShownUser, personas: readonly unknown[]): s
   return members.join(',');
 }
 
-function metaMember({ id, created, modified, version }: ShownUser, link: Link): string {
+function metaMember(
+  { id, created, modified, version }: ShownUser,
+  { configuration, link }: Rendering,
+): string {
   const location = JSON.stringify(link('User', id));
-  const tag = JSON.stringify(toETag(version));
+  const tag = JSON.stringify(toETag(version, configuration.shownVersion));
   return `,"meta":{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
 }

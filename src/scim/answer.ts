@@ -71,7 +71,6 @@ export interface Shown {
   readonly resourceType: ResourceType;
   readonly view: ScimObject;
   readonly projection: Projection;
-  readonly version: number;
   /** Members of a group that `view` does not have, as JSON texts with commas between them. */
   readonly members?: string;
 }
@@ -79,40 +78,39 @@ export interface Shown {
 /** One resource, with its entity tag (RFC 7644 §3.14). */
 export function resource(
   request: Request,
-  { resourceType, view, projection, version, members = '' }: Shown,
+  { resourceType, view, projection, members = '' }: Shown,
   status = 200,
 ): Response {
-  const unchanged = notModified(request, version);
+  const { meta } = view as { meta: { location: string; version: string } };
+  const unchanged = notModified(request, meta.version);
   if (unchanged !== undefined) return unchanged;
-  const { meta } = view as { meta?: { location?: string } };
-  const location =
-    request.method === 'POST' && meta?.location !== undefined ? { location: meta.location } : {};
+  const location = request.method === 'POST' ? { location: meta.location } : {};
   const text = JSON.stringify(shown(resourceType, view, projection));
   const whole = members === '' ? text : `${text.slice(0, -1)},"members":[${members}]}`;
-  return jsonText(request, whole, { status, headers: { etag: toETag(version), ...location } });
+  return jsonText(request, whole, { status, headers: { etag: meta.version, ...location } });
 }
 
 /** One resource that is JSON text already. `location` is told of one that a POST made or found. */
 export function resourceText(
   request: Request,
-  {
-    version,
-    text,
-    location,
-  }: { readonly version: number; readonly text: string; readonly location?: string },
+  { tag, text, location }: { readonly tag: string; readonly text: string; readonly location?: string },
   status = 200,
 ): Response {
   const told = request.method === 'POST' && location !== undefined ? { location } : {};
-  const headers = { etag: toETag(version), ...told };
-  return notModified(request, version) ?? jsonText(request, text, { status, headers });
+  return notModified(request, tag) ?? jsonText(request, text, { status, headers: { etag: tag, ...told } });
+}
+
+/** The entity tag of this version of a resource, as the call's configuration shows it. */
+export function tagOf({ context }: ScimCall, version: number): string {
+  return toETag(version, context.configuration.shownVersion);
 }
 
 /** Only what reads can be told that nothing is new (RFC 9110 §13.1.2). */
-function notModified(request: Request, version: number): Response | undefined {
+function notModified(request: Request, tag: string): Response | undefined {
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
   const ifNoneMatch = request.headers.get('if-none-match');
-  if (ifNoneMatch === null || !matchesETag(ifNoneMatch, version)) return undefined;
-  return new Response(null, { status: 304, headers: { etag: toETag(version) } });
+  if (ifNoneMatch === null || !matchesETag(ifNoneMatch, tag)) return undefined;
+  return new Response(null, { status: 304, headers: { etag: tag } });
 }
 
 export function shown(resourceType: ResourceType, view: ScimObject, projection: Projection): ScimObject {

@@ -29,7 +29,7 @@ export interface AtOnceParts {
 interface Found {
   readonly text: string;
   /** Of the one resource that is asked for; a list has none. */
-  readonly version?: number;
+  readonly tag?: string;
   readonly touched: readonly Touched[];
 }
 
@@ -87,7 +87,9 @@ export class AtOnce {
   #user(viewer: Viewer, link: Link, rest: string): Found | undefined {
     const id = rest.startsWith('/') ? toId(rest.slice(1)) : 0;
     const user = id === 0 ? undefined : this.#parts.people.get(viewer, link, id);
-    return user && { ...user, touched: [{ resourceType: 'User', resourceId: id }] };
+    if (user === undefined) return undefined;
+    const tag = toETag(user.version, viewer.configuration.shownVersion);
+    return { text: user.text, tag, touched: [{ resourceType: 'User', resourceId: id }] };
   }
 
   #list(
@@ -142,11 +144,11 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function toResponse({ request, headers }: AskedAtOnce, { text, version }: Found): Response {
+function toResponse({ request, headers }: AskedAtOnce, { text, tag }: Found): Response {
   const contentType = mediaTypeOf(request.headers.get('accept'));
   const init =
-    version === undefined
+    tag === undefined
       ? { 'content-type': contentType, ...headers }
-      : { 'content-type': contentType, etag: toETag(version), ...headers };
+      : { 'content-type': contentType, etag: tag, ...headers };
   return new Response(text, { headers: init });
 }

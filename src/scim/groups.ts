@@ -2,8 +2,7 @@ import { Elysia } from 'elysia';
 import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
 import { groupView, userAddress } from '../directory/resource-view.ts';
-import { toETag } from '../directory/version.ts';
-import { noContent, projectionOf, resource } from './answer.ts';
+import { noContent, projectionOf, resource, tagOf } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
@@ -84,7 +83,7 @@ function answerToChangeFrom(directory: Groups) {
   return async (request: Request, call: ScimCall, group: Group): Promise<Response> => {
     const isLarge =
       mayAnswerNothing(request, call) && (await directory.countMembers(group.id)) > membersInAnswerMax;
-    return isLarge ? noContent({ etag: toETag(group.version) }) : answer(request, call, group);
+    return isLarge ? noContent({ etag: tagOf(call, group.version) }) : answer(request, call, group);
   };
 }
 
@@ -110,7 +109,7 @@ function answerFrom(directory: Groups) {
     const { configuration } = call.context;
     const { groupType } = configuration;
     const projection = projectionOf(call, groupType);
-    const answered = { resourceType: groupType, projection, version: group.version };
+    const answered = { resourceType: groupType, projection };
     if (projection.isDefault) {
       const members = await directory.membersText(call.context, group, userAddress(call.link));
       const view = groupView(group, configuration, call.link);

@@ -3,7 +3,7 @@ import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import { textOfUser } from '../directory/user-text.ts';
 import type { Users } from '../directory/users.ts';
-import { noContent, projectionOf, resource, resourceText } from './answer.ts';
+import { noContent, projectionOf, resource, resourceText, tagOf } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
@@ -43,7 +43,10 @@ export function users(people: Users, open: OpenCall, answerList: AnswerList) {
         const call = await open(request);
         const id = toResourceId(params.id);
         const isDefault = projectionOf(call, call.context.configuration.userType).isDefault;
-        if (isDefault) return resourceText(request, await people.getText(call.context, call.link, id));
+        if (isDefault) {
+          const { version, text } = await people.getText(call.context, call.link, id);
+          return resourceText(request, { tag: tagOf(call, version), text });
+        }
         return answer(request, call, await people.get(call.context, id));
       },
       { detail: operations.get },
@@ -83,12 +86,9 @@ function answer(request: Request, call: ScimCall, user: User, status = 200): Res
   const projection = projectionOf(call, userType);
   if (projection.isDefault) {
     const text = textOfUser(user, configuration, call.link);
-    return resourceText(
-      request,
-      { version: user.version, text, location: call.link('User', user.id) },
-      status,
-    );
+    const location = call.link('User', user.id);
+    return resourceText(request, { tag: tagOf(call, user.version), text, location }, status);
   }
   const view = userView(user, configuration, call.link);
-  return resource(request, { resourceType: userType, view, projection, version: user.version }, status);
+  return resource(request, { resourceType: userType, view, projection }, status);
 }

@@ -13,6 +13,7 @@ import type { Database } from '../storage/database.ts';
 import { checkSetting, requireSettingName, type SettingName, type Settings, toSettings } from './settings.ts';
 import {
   advanceConfigurationVersion,
+  advanceShownVersion,
   existingGroupIds,
   findAdditionalField,
   insertPersona,
@@ -23,6 +24,7 @@ import {
   putAdditionalField,
   readConfigurationVersion,
   readSettings,
+  shownVersionOf,
   writeSetting,
 } from './settings-store.ts';
 import { userTypesOf } from './user-types.ts';
@@ -42,6 +44,8 @@ export type Persona = PersonaRow;
 /** Everything configured that changes what a request means, as of one moment. */
 export interface Configuration {
   readonly version: string;
+  /** Counts the changes of personas and additional fields: what resources show changes with them. */
+  readonly shownVersion: number;
   readonly settings: Settings;
   readonly userType: ResourceType;
   readonly groupType: ResourceType;
@@ -133,6 +137,7 @@ export class Configurations {
     return this.#database.write(async (tx) => {
       checkFormer(field, await findAdditionalField(tx, field.id));
       await putAdditionalField(tx, field);
+      await advanceShownVersion(tx);
       await advanceConfigurationVersion(tx);
       return field;
     });
@@ -144,6 +149,7 @@ export class Configurations {
       const field = (await listAdditionalFields(tx)).find((each) => each.id === id);
       if (field === undefined) throw new DomainError('notFound', `There is no additional field "${id}".`);
       await markFieldRemoved(tx, id);
+      await advanceShownVersion(tx);
       await advanceConfigurationVersion(tx);
       return field;
     });
@@ -166,6 +172,7 @@ export class Configurations {
           rule,
           groupIds: unique,
         });
+        await advanceShownVersion(tx);
         await advanceConfigurationVersion(tx);
         return { id, name: trimmed, rule, groupIds: unique };
       });
@@ -196,14 +203,16 @@ function checkFormer(
 }
 
 async function load(database: Database, version: string): Promise<Configuration> {
-  const settings = toSettings(await readSettings(database.read));
+  const stored = await readSettings(database.read);
   const fields = await listAdditionalFields(database.read);
+  const settings = toSettings(stored);
   const fieldPatterns = new Map<string, Re2Pattern>();
   for (const { id, pattern } of fields) {
     if (pattern !== null) fieldPatterns.set(id, await compileRe2(`^(?:${pattern})$`));
   }
   return {
     version,
+    shownVersion: shownVersionOf(stored),
     settings,
     userType: buildResourceType('User', {
       additionalFields: additionalFieldsSchema(fields),

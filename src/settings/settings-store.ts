@@ -7,6 +7,9 @@ import type { AdditionalField } from './configuration.ts';
 /** Counts the changes of the configuration: whoever holds a copy compares it to know that the copy is old. */
 const versionKey = 'configurationVersion';
 
+/** Counts those that change what resources show. */
+const shownVersionKey = 'shownVersion';
+
 const selectVersion = statement<{ key: string }, { value: string }>((db, place) =>
   db.selectFrom('setting').select('value').where('key', '=', place('key')),
 );
@@ -22,11 +25,24 @@ export function configurationVersionAtOnce(db: Reader): string | undefined {
   return rows && (rows[0]?.value ?? '0');
 }
 
+export function advanceConfigurationVersion(tx: Tx): Promise<void> {
+  return advance(tx, versionKey);
+}
+
+/** The version of the configuration has to be advanced with it. */
+export function advanceShownVersion(tx: Tx): Promise<void> {
+  return advance(tx, shownVersionKey);
+}
+
+export function shownVersionOf(settings: ReadonlyMap<string, string>): number {
+  return Number(settings.get(shownVersionKey) ?? '0');
+}
+
 /** In one statement: two changes at once must not come out as one version. */
-export async function advanceConfigurationVersion(tx: Tx): Promise<void> {
+async function advance(tx: Tx, key: string): Promise<void> {
   await tx
     .insertInto('setting')
-    .values({ key: versionKey, value: '1' })
+    .values({ key, value: '1' })
     .onConflict((conflict) =>
       conflict
         .column('key')

@@ -132,7 +132,7 @@ async function planOf(
   table: 'user' | 'group_',
   text: string,
 ): Promise<string> {
-  const scope = { dialect, sourceId: 1, base, additionalFields: [] };
+  const scope = { dialect, sourceId: 1, base, additionalFields: [], tagEnding: '' };
   const compiled =
     table === 'user'
       ? userFilterSql(readFilter(buildResourceType('User'), text).filter, scope)

@@ -1,6 +1,6 @@
-import { toETag } from '../../directory/version.ts';
 import { DomainError } from '../../errors.ts';
 import { bulkResponseUrn } from '../../resource/bulk-request.ts';
+import { tagOf } from '../answer.ts';
 import type { BulkSummary, ScimCall } from '../call.ts';
 import { type ErrorBody, statusOf, toErrorBody } from '../errors.ts';
 import type { Prepared } from './prepare.ts';
@@ -41,7 +41,7 @@ function operationAnswer(call: ScimCall, { operation, outcome }: Answered): Oper
     const response = toErrorBody(outcome);
     return { ...about, status: response.status, response };
   }
-  const version = outcome.version === undefined ? {} : { version: toETag(outcome.version) };
+  const version = outcome.version === undefined ? {} : { version: tagOf(call, outcome.version) };
   return { ...about, ...version, status: String(outcome.status) };
 }
 
