@@ -105,8 +105,8 @@ export function tagOf({ context }: ScimCall, version: number): string {
   return toETag(version, context.configuration.shownVersion);
 }
 
-/** Only what reads can be told that nothing is new (RFC 9110 §13.1.2). */
-function notModified(request: Request, tag: string): Response | undefined {
+/** Undefined where an answer is due. Only what reads can be told that nothing is new (RFC 9110 §13.1.2). */
+export function notModified(request: Request, tag: string): Response | undefined {
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
   const ifNoneMatch = request.headers.get('if-none-match');
   if (ifNoneMatch === null || !matchesETag(ifNoneMatch, tag)) return undefined;

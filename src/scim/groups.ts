@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
 import { groupView, userAddress } from '../directory/resource-view.ts';
-import { noContent, projectionOf, resource, tagOf } from './answer.ts';
+import { noContent, notModified, projectionOf, resource, tagOf } from './answer.ts';
 import { readScimBody } from './body.ts';
 import type { OpenCall, ScimCall } from './call.ts';
 import { toResourceId } from './decode.ts';
@@ -106,6 +106,9 @@ function namesAttributes({ query }: ScimCall): boolean {
 
 function answerFrom(directory: Groups) {
   return async (request: Request, call: ScimCall, group: Group, status = 200): Promise<Response> => {
+    // Before the members are read: of a large group they are megabytes.
+    const unchanged = notModified(request, tagOf(call, group.version));
+    if (unchanged !== undefined) return unchanged;
     const { configuration } = call.context;
     const { groupType } = configuration;
     const projection = projectionOf(call, groupType);

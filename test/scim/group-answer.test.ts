@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import { type Answer, groupUrn, openTestApp, platformGroupUrn } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 
@@ -54,6 +54,21 @@ describe.each(dialects())('a group on %s', (dialect) => {
     const { body } = await app.createGroup({ displayName: 'Nobody' });
     expect((await app.call('GET', `/Groups/${body.id}`)).body).toEqual(body);
     expect(body).not.toHaveProperty('members');
+  });
+
+  test('that has not changed is not read for its members', async () => {
+    await using app = await openTestApp({ dialect });
+    const ann = await app.createUser({ userName: 'ann' });
+    const { headers } = await app.createGroup({ displayName: 'G', members: [{ value: ann.body.id }] });
+    const tag = headers.get('etag') ?? '';
+    using membersText = spyOn(app.groups, 'membersText');
+    using members = spyOn(app.groups, 'members');
+    for (const path of ['/Groups/1', '/Groups/1?attributes=members']) {
+      const asked = await app.call('GET', path, undefined, { headers: { 'if-none-match': tag } });
+      expect([asked.status, asked.headers.get('etag'), asked.text]).toEqual([304, tag, '']);
+    }
+    expect(membersText).not.toHaveBeenCalled();
+    expect(members).not.toHaveBeenCalled();
   });
 
   test('shows a source that sees its own alone the members that are', async () => {
