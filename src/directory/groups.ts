@@ -76,7 +76,7 @@ export class Groups {
     const known = this.#memberTexts.find(address, id, version);
     if (known !== undefined) return known;
     const text = await readMembersText(this.#database.read, id, address);
-    this.#memberTexts.keep(address, id, { stamp: version, text });
+    this.#memberTexts.keep(address, id, { version, text });
     return text;
   }
 

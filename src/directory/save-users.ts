@@ -15,7 +15,7 @@ import { hasPending } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
-import { touchGroups, touchWhereShown } from './touch-store.ts';
+import { touchGroups, touchOtherReports, touchWhereShown } from './touch-store.ts';
 import { requireUnits, type WantedUnit } from './units.ts';
 import { shownName, toParts, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
@@ -75,11 +75,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
   const moved = await writeUnits(tx, context, written);
-  await touchWhereShown(
-    tx,
-    written.filter(isOtherName).map((user) => user.id),
-    context.now,
-  );
+  await touchOthers(tx, context, written);
   await writeLinks(tx, context, placed);
   const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
   await writePendingManagers(tx, context, placed, isAnybodyWaiting);
@@ -282,6 +278,33 @@ async function lockGroups(tx: Tx, ids: readonly number[]): Promise<void> {
   await lockInPassing(tx, 'group_', groups);
   if ((await countGroups(tx, groups)) < groups.length)
     throw new StaleRead('A company, department or location');
+}
+
+/** Counts what the change of these users changes in others. */
+async function touchOthers(tx: Tx, { now }: DirectoryContext, users: readonly Placed[]): Promise<void> {
+  await touchWhereShown(tx, users.filter(isOtherName).map(toId), now);
+  await touchThoseBefore(tx, users, now);
+}
+
+/**
+ * Whose id was known earlier may be the manager of somebody who was written earlier, in this batch or before it: the
+ * versions are the same wherever an import cuts its batches.
+ */
+async function touchThoseBefore(tx: Tx, users: readonly Placed[], now: string): Promise<void> {
+  const foretold = new Map(
+    users.flatMap(({ id, before, change }, place) =>
+      before === undefined && change.id !== undefined ? [[id, place] as const] : [],
+    ),
+  );
+  if (foretold.size === 0) return;
+  const isAfterManager = ({ managerId }: Placed, place: number) =>
+    place >= (foretold.get(managerId ?? 0) ?? 0);
+  const counted = users.filter(isAfterManager).map(toId);
+  await touchOtherReports(tx, { managers: [...foretold.keys()], counted }, now);
+}
+
+function toId({ id }: Placed): number {
+  return id;
 }
 
 /** Reports and lists of members show a person's name. */

@@ -1,8 +1,5 @@
-/** What tells one state of a resource from every other that it was or will be in. */
-export type Stamp = number | string;
-
 interface Kept {
-  readonly stamp: Stamp;
+  readonly version: number;
   readonly text: string;
 }
 
@@ -42,7 +39,7 @@ function bytesOf({ text }: Kept): number {
 }
 
 /**
- * Rendered resources, each for one state of it. There are two generations of at most half the size: when the young
+ * Rendered resources, each for one version of it. There are two generations of at most half the size: when the young
  * one is full, the old one is let go and the young one takes its place; what is asked for becomes young again.
  */
 export class TextCache {
@@ -59,10 +56,10 @@ export class TextCache {
     return this.#young.bytes + this.#old.bytes;
   }
 
-  find(view: string, id: number, stamp: Stamp): string | undefined {
+  find(view: string, id: number, version: number): string | undefined {
     const young = this.#young.find(view, id);
     const kept = young ?? this.#old.find(view, id);
-    if (kept?.stamp !== stamp) return undefined;
+    if (kept?.version !== version) return undefined;
     if (young === undefined) this.keep(view, id, kept);
     return kept.text;
   }

@@ -92,10 +92,19 @@ export async function listGroupIdsOf(db: Reader, userIds: readonly number[]): Pr
 }
 
 /** Counts a change of what these users are shown as, or to whom, in the people who report to them; returns those. */
-export async function touchReportsOf(tx: Tx, userIds: readonly number[], now: string): Promise<number[]> {
-  const rows = await selectReportIds(tx, { ids: JSON.stringify(userIds) });
-  const themselves = new Set(userIds);
-  const reports = rows.map((row) => row.id).filter((id) => !themselves.has(id));
+export function touchReportsOf(tx: Tx, userIds: readonly number[], now: string): Promise<number[]> {
+  return touchOtherReports(tx, { managers: userIds, counted: userIds }, now);
+}
+
+/** The same, but for those of `counted`, who have another version already. */
+export async function touchOtherReports(
+  tx: Tx,
+  { managers, counted }: { readonly managers: readonly number[]; readonly counted: readonly number[] },
+  now: string,
+): Promise<number[]> {
+  const rows = await selectReportIds(tx, { ids: JSON.stringify(managers) });
+  const others = new Set(counted);
+  const reports = rows.map((row) => row.id).filter((id) => !others.has(id));
   await touchUsers(tx, reports, now);
   return reports;
 }

@@ -58,7 +58,12 @@ function users(db: Kysely<Tables>, source: number | null) {
         .where(sql<SqlBool>`link.resource_type = 'User'`)
         .whereRef('link.resource_id', '=', 'user.id')
         .as('external_id'),
-      nameOfManager(user).as('manager_display_name'),
+      user
+        .selectFrom('user as manager')
+        .select('manager.display_name')
+        .whereRef('manager.id', '=', 'user.manager_id')
+        .where(sql<SqlBool>`manager.state <> 'archived'`)
+        .as('manager_display_name'),
       groupsOf(db, user).as('groups'),
     ]);
 }
@@ -152,37 +157,22 @@ function toGroups(list: string): GroupOfUser[] {
 export interface LiveVersion {
   readonly id: number;
   readonly version: number;
-  /** On PostgreSQL a user may get a manager at the moment at which that one is renamed: the version does not tell. */
-  readonly manager_display_name: string | null;
 }
 
 function versions(db: Kysely<Tables>) {
-  return db
-    .selectFrom('user')
-    .select(['id', 'version'])
-    .select((user) => nameOfManager(user).as('manager_display_name'))
-    .where(sql<SqlBool>`"user".state <> 'archived'`);
-}
-
-/** Null when there is no manager, or one who was archived. */
-function nameOfManager(user: ExpressionBuilder<Tables, 'user'>) {
-  return user
-    .selectFrom('user as manager')
-    .select('manager.display_name')
-    .whereRef('manager.id', '=', 'user.manager_id')
-    .where(sql<SqlBool>`manager.state <> 'archived'`);
+  return db.selectFrom('user').select(['id', 'version']).where(sql<SqlBool>`state <> 'archived'`);
 }
 
 const selectVersion = statement<{ id: number }, LiveVersion>((db, place) =>
-  versions(db).where('user.id', '=', place('id')),
+  versions(db).where('id', '=', place('id')),
 );
 
 const selectVersions = statement<{ ids: string }, LiveVersion>((db, place) =>
-  versions(db).where('user.id', 'in', inNumbers(db, place('ids'))),
+  versions(db).where('id', 'in', inNumbers(db, place('ids'))),
 );
 
 const selectVersionsWithin = statement<{ from: number; to: number }, LiveVersion>((db, place) =>
-  versions(db).where('user.id', '>=', place('from')).where('user.id', '<=', place('to')),
+  versions(db).where('id', '>=', place('from')).where('id', '<=', place('to')),
 );
 
 /** Ids of a page lie this close together when at least every other one is of the page. */

@@ -1,7 +1,7 @@
 import type { Reader } from '../storage/database.ts';
 import type { DirectoryContext } from './context.ts';
 import type { Link } from './resource-view.ts';
-import { type Stamp, TextCache } from './text-cache.ts';
+import { TextCache } from './text-cache.ts';
 import {
   type LiveVersion,
   readUsers,
@@ -59,8 +59,8 @@ export class UserTexts {
   #kept(view: string, versions: readonly LiveVersion[]) {
     const found = new Map<number, ResourceText>();
     const missing: number[] = [];
-    for (const { id, version, manager_display_name: manager } of versions) {
-      const text = this.#cache.find(view, id, stampOf(version, manager));
+    for (const { id, version } of versions) {
+      const text = this.#cache.find(view, id, version);
       if (text === undefined) missing.push(id);
       else found.set(id, { id, version, text });
     }
@@ -72,7 +72,7 @@ export class UserTexts {
     // Archived since its version was read.
     if (user.state === 'archived') return;
     const text = userText(user, viewer.configuration, link);
-    this.#cache.keep(view, id, { stamp: stampOf(version, user.manager?.displayName ?? null), text });
+    this.#cache.keep(view, id, { version, text });
     found.set(id, { id, version, text });
   }
 }
@@ -86,8 +86,4 @@ interface Rendering {
 
 function viewOf({ sourceId, configuration }: Viewer, link: Link): string {
   return `${sourceId} ${configuration.version} ${link('User', 0)}`;
-}
-
-function stampOf(version: number, manager: string | null): Stamp {
-  return manager === null ? version : `${version} ${manager}`;
 }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
+import { machineContext } from '../../src/directory/context.ts';
+import { saveUsers } from '../../src/directory/save-users.ts';
+import { reserveIds } from '../../src/storage/sequence-store.ts';
 import { enterpriseUrn, openTestApp, platformGroupUrn, type TestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 import { insertPeople } from '../support/people.ts';
@@ -153,6 +156,29 @@ describe.each(dialects())('versions on %s', (dialect) => {
     await app.patch(staff, [{ op: 'replace', path: `${platformGroupUrn}:description`, value: 'All' }]);
     const after = await look(app);
     for (const path of [bob, cid, research]) expect(after.get(path)).toEqual(before.get(path) as never);
+  });
+
+  test('move in a report whose manager is written after it, as in an import', async () => {
+    await using app = await openTestApp({ dialect });
+    const configuration = await app.configurations.current();
+    const context = machineContext(
+      configuration,
+      { kind: 'administrator', id: null },
+      '2030-01-01T00:00:00.000Z',
+    );
+    const create = (id: number, userName: string, managerId: number | null) =>
+      app.database.write((tx) =>
+        saveUsers(tx, context, [{ id, next: { userName, active: true }, mode: 'replace', managerId }]),
+      );
+    await app.database.write((tx) => reserveIds(tx, 'User', 2));
+    await create(1, 'ann', 2);
+    const before = await app.call('GET', ann);
+    expect(before.body[enterpriseUrn]).toBeUndefined();
+    await create(2, 'bob', 1);
+    const after = await app.call('GET', ann);
+    expect(after.body[enterpriseUrn].manager.value).toBe('2');
+    expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
+    expect((await app.call('GET', bob)).headers.get('etag')).toBe('W/"1"');
   });
 
   test('move for a source that adopts a manager or a group and now sees them with its people', async () => {
