@@ -4,6 +4,12 @@ import { isObject } from '../resource/value.ts';
 /** Levels of nesting, those inside of texts included, below which nothing is shown. */
 const depthMax = 64;
 export const masked = '********';
+/** More than the longest secret that `maskSecrets` finds: one that begins in what is shown may end behind it. */
+const behindMax = 2_048;
+/** Of a body that is no JSON every byte has to be looked at, on the thread that others need as well. */
+const unreadBytesMax = 256 * 1_024;
+/** A text longer than this is not looked through as JSON. */
+const innerCharactersMax = 128 * 1_024;
 /** Part of the names of attributes whose values never reach a log: also of those that only a client knows. */
 const secretName = /passw(?:or[dt]|d)|pwd|passphrase|secret(?!ar)/i;
 /** An attribute of ours that says whether, never what. */
@@ -19,38 +25,46 @@ const naming = new Set(['path', 'filter', 'sortby', 'attributes', 'excludedattri
 
 /** The value as JSON text with every secret masked, cut to a bounded length with an ellipsis at its end. */
 export function maskedJson(value: unknown, charactersMax: number): string | undefined {
-  return value === undefined ? undefined : cut(maskSecrets(JSON.stringify(mask(value)) ?? ''), charactersMax);
+  if (value === undefined) return undefined;
+  const room = { left: charactersMax + behindMax };
+  return cut(JSON.stringify(mask(value, room)) ?? '', charactersMax);
 }
 
 /** A name that a client wrote, such as a path or a filter: masked as a whole when a secret may stand in it. */
 export function maskedText(text: string, charactersMax: number): string {
-  return namesMoreThanSecret(text) ? masked : cut(maskSecrets(text), charactersMax);
+  return namesMoreThanSecret(text) ? masked : cut(text, charactersMax);
 }
 
 /** A query string as a person reads it; masked as a whole when it names a secret, however it is escaped. */
 export function maskedQuery(query: string, charactersMax: number): string {
   const shown = decoded(query);
-  return namesSecret(shown) || namesSecret(decoded(shown)) ? masked : cut(maskSecrets(shown), charactersMax);
+  return namesSecret(shown) || namesSecret(decoded(shown)) ? masked : cut(shown, charactersMax);
 }
 
 /** A body that is no JSON, as text; masked as a whole when it names a secret, however that is escaped. */
 export function maskedBytes(bytes: Uint8Array, charactersMax: number): string {
+  if (bytes.length > unreadBytesMax) return `[${bytes.length} bytes that are no JSON]`;
   const text = new TextDecoder().decode(bytes);
   const plain = text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replaceAll(/[^\x20-\x7e]/g, '');
-  return namesSecret(plain) ? masked : cut(maskSecrets(text), charactersMax);
+  return namesSecret(plain) ? masked : cut(text, charactersMax);
 }
 
-/** The sentence of a refusal. What it quotes of a request that names a secret may be the secret. */
-export function maskedRefusal(
-  detail: string,
+/** Whether one of these sentences quotes from a request that names a secret: what it quotes may be the secret. */
+export function mayQuoteSecret(
+  details: readonly (string | undefined)[],
   request: { readonly query: string | null; readonly body: unknown },
-): string {
-  const mayQuote = request.query === masked || namesSecret(JSON.stringify(request.body ?? null));
+): boolean {
+  if (!details.some((detail) => detail?.includes('"') === true)) return false;
+  return request.query === masked || namesSecret(JSON.stringify(request.body ?? null));
+}
+
+/** The sentence of a refusal, without what it quotes when that may be a secret. */
+export function maskedRefusal(detail: string, mayQuote: boolean): string {
   // From the first quotation mark to the last: what is quoted may have quotation marks of its own.
   const shown = mayQuote ? detail.replace(/"(?!password"[^"]*$)[\s\S]*"/i, `"${masked}"`) : detail;
-  return cut(maskSecrets(shown), refusalCharactersMax);
+  return cut(shown, refusalCharactersMax);
 }
 
 const refusalCharactersMax = 1_000;
@@ -67,28 +81,59 @@ function decoded(query: string): string {
   }
 }
 
+/** Without our own secrets. Of a long text no more is looked at than is shown, and than a secret may reach beyond. */
 function cut(text: string, charactersMax: number): string {
-  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
+  if (text.length > charactersMax + behindMax) {
+    const begun = maskSecrets(text.slice(0, charactersMax + behindMax));
+    return `${begun.slice(0, -behindMax).slice(0, charactersMax)}…`;
+  }
+  const whole = maskSecrets(text);
+  return whole.length > charactersMax ? `${whole.slice(0, charactersMax)}…` : whole;
 }
 
-function mask(value: unknown, depth = 0): unknown {
+/** How many characters of the result will still be looked at. */
+interface Room {
+  left: number;
+}
+
+function mask(value: unknown, room: Room, depth = 0): unknown {
   if (depth > depthMax) return masked;
-  if (typeof value === 'string') return maskText(value, depth);
-  if (Array.isArray(value)) return value.map((item) => mask(item, depth + 1));
-  if (!isObject(value)) return value;
+  const shown =
+    isObject(value) || Array.isArray(value) ? maskParts(value, room, depth) : maskPlain(value, depth);
+  room.left -= typeof shown === 'string' ? shown.length : 1;
+  return shown;
+}
+
+function maskPlain(value: unknown, depth: number): unknown {
+  return typeof value === 'string' ? maskText(value, depth) : value;
+}
+
+/** Parts behind the end of what will be shown are left out. */
+function maskParts(value: object, room: Room, depth: number): unknown {
+  if (Array.isArray(value)) {
+    const shown: unknown[] = [];
+    for (const item of value) {
+      if (room.left < 0) break;
+      shown.push(mask(item, room, depth + 1));
+    }
+    return shown;
+  }
   const entries = Object.entries(value);
   const isAboutSecret = isOperationOnSecret(entries) || entries.some(([, inner]) => isBareSecret(inner));
-  return Object.fromEntries(
-    entries.map(([name, inner]) => {
-      const isSecret = namesSecret(name) || (isAboutSecret && !isPlain(name, inner));
-      return [maskedName(name), isSecret ? masked : maskMember(name, inner, depth + 1)];
-    }),
-  );
+  const shown: [string, unknown][] = [];
+  for (const [name, inner] of entries) {
+    if (room.left < 0) break;
+    room.left -= name.length;
+    const isSecret =
+      namesSecret(name) || (isAboutSecret && !isPlain(name, inner)) || namesItInPassing(name, inner);
+    shown.push([maskedName(name), isSecret ? masked : mask(inner, room, depth + 1)]);
+  }
+  return Object.fromEntries(shown);
 }
 
-function maskMember(name: string, inner: unknown, depth: number): unknown {
-  const isNaming = naming.has(keyOf(name));
-  return isNaming && [inner].flat().some(namesMoreThanSecret) ? masked : mask(inner, depth);
+/** A path, a filter or the like in which more stands than the name of a secret. */
+function namesItInPassing(name: string, inner: unknown): boolean {
+  return naming.has(keyOf(name)) && [inner].flat().some(namesMoreThanSecret);
 }
 
 /** `{"op": …, "path": "password", …}`: whatever else stands in it may be the password, whatever it is called. */
@@ -123,14 +168,20 @@ function maskedName(name: string): string {
 
 /** Clients send JSON inside texts; one without a secret stays as it was sent. */
 function maskText(text: string, depth: number): string {
+  if (text.length > innerCharactersMax) return mayNameSecret(text) ? masked : text;
   if (!/^\s*[[{"]/.test(text)) return hidesSecret(text) ? masked : text;
   try {
     const inner: unknown = JSON.parse(text);
-    const shown = JSON.stringify(mask(inner, depth + 1));
+    const shown = JSON.stringify(mask(inner, { left: innerCharactersMax }, depth + 1));
     return shown === JSON.stringify(inner) ? text : shown;
   } catch {
     return hidesSecret(text) ? masked : text;
   }
+}
+
+/** Too long to be taken apart: as JSON it could also name it in escapes. */
+function mayNameSecret(text: string): boolean {
+  return namesSecret(text) || text.includes('\\u');
 }
 
 /** What only resembles JSON, or is a path with a filter, cannot be taken apart. */

@@ -14,6 +14,7 @@ import {
   maskedQuery,
   maskedRefusal,
   maskedText,
+  mayQuoteSecret,
   namesSecret,
 } from './mask.ts';
 
@@ -144,7 +145,7 @@ export class CallLog {
       requestId: facts.requestId,
       touched: touchedBy(facts.path),
       name: null,
-      refusal: maskedRefusal(error.detail, { ...address, body: undefined }),
+      refusal: maskedRefusal(error.detail, mayQuoteSecret([error.detail], { ...address, body: undefined })),
       repairs: none,
       ignored: none,
       bulk: null,
@@ -184,11 +185,13 @@ function findingsOf(
   { repairs, ignored, refusal, bulk, body }: Trace,
   { query }: { readonly query: string | null },
 ): Pick<RequestRecord, 'refusal' | 'repairs' | 'ignored' | 'bulk'> {
+  const details = [refusal, ...(bulk?.failures ?? []).map((failure) => failure.refusal)];
+  const mayQuote = mayQuoteSecret(details, { query, body });
   return {
-    refusal: refusal === undefined ? null : maskedRefusal(refusal, { query, body }),
+    refusal: refusal === undefined ? null : maskedRefusal(refusal, mayQuote),
     repairs: repairs.length === 0 ? none : repairs.slice(0, entriesMax).map(toLogged),
     ignored: ignored.length === 0 ? none : ignored.slice(0, entriesMax).map(toShownIgnored),
-    bulk: bulk === undefined ? null : toShownBulk(bulk, body),
+    bulk: bulk === undefined ? null : toShownBulk(bulk, mayQuote),
   };
 }
 
@@ -246,11 +249,11 @@ function toShownIgnored({ attribute, ...others }: Trace['ignored'][number]) {
   return { ...others, attribute: maskedText(attribute, repairCharactersMax) };
 }
 
-function toShownBulk({ failures, ...counts }: BulkSummary, body: unknown): LoggedBulk {
+function toShownBulk({ failures, ...counts }: BulkSummary, mayQuote: boolean): LoggedBulk {
   const shown = failures.map(({ path, refusal, ...others }) => ({
     ...others,
     path: path === undefined ? undefined : maskedText(path, repairCharactersMax),
-    refusal: maskedRefusal(refusal, { query: null, body }),
+    refusal: maskedRefusal(refusal, mayQuote),
   }));
   return { ...counts, failures: shown };
 }

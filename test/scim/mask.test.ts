@@ -80,6 +80,45 @@ describe('maskedJson', () => {
     expect(maskedJson('ab', 4)).toBe('"ab"');
   });
 
+  test('shows of a long body a beginning of what it would show of the whole, and nothing of a secret at the cut', () => {
+    const token = `rollcall_scim_${'a'.repeat(43)}0123456`;
+    for (let length = 0; length < 120; length += 1) {
+      const body = {
+        note: `${'x'.repeat(length)}Bearer ${token}`,
+        rest: 'y'.repeat(9_000),
+        password: canary,
+      };
+      const whole = JSON.stringify({ ...body, password: '********' }).replace(
+        token,
+        'rollcall_scim_********',
+      );
+      const shown = maskedJson(body, 80) ?? '';
+      expect(shown.endsWith('…')).toBe(true);
+      expect(whole.slice(0, 80).startsWith(shown.slice(0, -1))).toBe(true);
+      expect(shown.length).toBeGreaterThan(20);
+    }
+  });
+
+  test('looks no further than it shows', () => {
+    let seen = 0;
+    const members = Array.from({ length: 100_000 }, () => ({
+      get value() {
+        seen += 1;
+        return 'x'.repeat(20);
+      },
+    }));
+    expect(maskedJson({ members }, 1_000)).toHaveLength(1_001);
+    expect(seen).toBeLessThan(1_000);
+    expect(maskedJson({ list: Array(9).fill('z'.repeat(200_000)) }, 10)).toBe('{"list":["…');
+  });
+
+  test('hides a text that is too long to be looked through when it may name a secret', () => {
+    const long = ' '.repeat(200_000);
+    for (const name of ['password', 'pass\\u0077ord']) {
+      expect(maskedJson({ value: `${long}{"${name}":"${canary}"}` }, 999_999)).not.toContain(canary);
+    }
+  });
+
   test('hides a token of ours wherever it stands', () => {
     const token = `rollcall_scim_${'a'.repeat(43)}0123456`;
     expect(maskedJson({ note: `Bearer ${token}` }, 1_000)).toBe('{"note":"Bearer rollcall_scim_********"}');
