@@ -10,6 +10,7 @@ import type { Database } from '../storage/database.ts';
 import { XmlError } from '../xml/xml.ts';
 import { applyRun } from './apply.ts';
 import { completeRun, retainArchives, settled, tidySettled } from './finish.ts';
+import { inTurn } from './in-turn.ts';
 import { planRun } from './planner.ts';
 import {
   claimRun,
@@ -44,17 +45,23 @@ const sweepEveryMs = 10 * 60 * 1_000;
 /** Nothing that is being taken in lies in `drop/` or `archive/` for longer without a run. */
 const orphanAgeMs = 60 * 60 * 1_000;
 
-/** Imports what is queued, one run after another, for as long as it is started. */
+/** Runs of as many sources at once: one that takes an hour does not keep another source waiting for it. */
+const runsMax = 2;
+
+/** Imports what is queued, of each source one run after another, for as long as it is started. */
 export class Processor {
   readonly #parts: ProcessorParts;
   readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<void>>();
   #loop: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
+  #endPause: (() => void) | undefined;
+  #isWoken = false;
+  #ended = 0;
   #isPrepared = false;
   #nextSweepMs = 0;
 
   constructor(parts: ProcessorParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, database: inTurn(parts.database) };
   }
 
   /** Looks for runs now, whenever woken, and every second. */
@@ -64,27 +71,27 @@ export class Processor {
 
   /** A run has been queued or approved. */
   wake(): void {
-    this.#wake?.();
+    this.#isWoken = true;
+    this.#endPause?.();
   }
 
-  /** Stops at the next row border and resolves once the run is let go of; another processor can continue it. */
+  /** Stops at the next row border and resolves once its runs are let go of; another processor can continue them. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#wake?.();
+    this.wake();
     await this.#loop;
+    await Promise.all(this.#running);
   }
 
   /** Without `start`: processes every run that is ready, then resolves with how many it has brought to an end. */
   async drain(signal: AbortSignal = this.#stop.signal): Promise<number> {
     await this.#prepare();
-    let ended = 0;
-    while (!signal.aborted) {
-      await this.#sweepWhenDue();
-      const run = await this.#claim();
-      if (run === undefined) break;
-      if (await this.#process(run, signal)) ended += 1;
+    const before = this.#ended;
+    for (;;) {
+      await this.#fill(signal);
+      if (this.#running.size === 0) return this.#ended - before;
+      await this.#pause();
     }
-    return ended;
   }
 
   async #work(): Promise<void> {
@@ -99,15 +106,44 @@ export class Processor {
     }
   }
 
+  /** Begins runs that are ready, as long as there is room for them. */
+  async #fill(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#running.size < runsMax) {
+      await this.#sweepWhenDue();
+      const run = await this.#claim();
+      if (run === undefined) return;
+      this.#begin(run, signal);
+    }
+  }
+
+  #begin(run: Run, signal: AbortSignal): void {
+    const work = this.#process(run, signal)
+      .then((isEnded) => {
+        if (isEnded) this.#ended += 1;
+      })
+      .catch((error: unknown) => {
+        this.#parts.log.error({ runId: run.id, err: error }, 'import processor cannot work');
+      })
+      .finally(() => {
+        this.#running.delete(work);
+        this.wake();
+      });
+    this.#running.add(work);
+  }
+
+  /** Until it is woken, or it is time to look by itself. */
   async #pause(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pollMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = undefined;
+    if (!this.#isWoken) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs);
+        this.#endPause = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#endPause = undefined;
+    this.#isWoken = false;
   }
 
   async #prepare(): Promise<void> {
@@ -193,15 +229,14 @@ export class Processor {
 
   async #giveUp(run: Run, writer: RunWriter, { error, signal, log }: Trouble): Promise<void> {
     if (error instanceof LeaseLost) {
-      log.warn({}, 'import was taken over or ended by someone else');
+      log.warn({}, takenOver);
     } else if (signal.aborted) {
       await this.#release(run, writer, undefined);
     } else if (isStorageTrouble(error)) {
       log.error({ err: error }, 'import interrupted; it will be continued');
       await this.#release(run, writer, run.attempts + 1);
     } else {
-      log.error({ err: error }, 'import failed');
-      await this.#fail(run, writer, error);
+      await this.#fail(writer, error, log);
       await this.#tidy(run, log);
     }
   }
@@ -220,16 +255,22 @@ export class Processor {
     }
   }
 
-  async #fail(run: Run, writer: RunWriter, error: unknown): Promise<void> {
-    const message = failureOf(error);
+  async #fail(writer: RunWriter, error: unknown, log: Log): Promise<void> {
     const now = timestamp(this.#parts.clock);
+    const change = { ...settled('failed', now), message: failureOf(error) };
     try {
-      await writer.update(async () => ({ ...settled('failed', now), message }));
+      await writer.update(async () => change);
+      log.error({ err: error }, 'import failed');
     } catch (another) {
-      this.#parts.log.warn({ runId: run.id, err: another }, 'import could not be marked as failed');
+      // Whoever works on a plan that is another's by now may stumble over its rows.
+      if (another instanceof LeaseLost) return log.warn({ err: error }, takenOver);
+      log.error({ err: error }, 'import failed');
+      log.warn({ err: another }, 'import could not be marked as failed');
     }
   }
 }
+
+const takenOver = 'import was taken over or ended by someone else';
 
 interface Trouble {
   readonly error: unknown;

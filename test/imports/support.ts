@@ -9,7 +9,7 @@ import { DocumentStore } from '../../src/archive/archive.ts';
 import type { User } from '../../src/directory/user.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
 import { Intake, type IntakeRequest, type Receipt } from '../../src/imports/intake.ts';
-import { Processor } from '../../src/imports/processor.ts';
+import { Processor, type ProcessorParts } from '../../src/imports/processor.ts';
 import type { Decider } from '../../src/imports/run-event-store.ts';
 import { type ImportRun, ImportRuns } from '../../src/imports/runs.ts';
 import { createLog, type Log } from '../../src/log.ts';
@@ -101,7 +101,10 @@ export class ImportHouse implements AsyncDisposable {
   }
 
   /** A processor over `database`, or over another way to the same data. */
-  processor(database: Database = this.database): Processor {
+  processor(
+    database: Database = this.database,
+    { isAlone = true, ...others }: ProcessorOptions = {},
+  ): Processor {
     const { documents, configurations, secretBox: box, clock, log } = this;
     const hasher = new PasswordHasher();
     const owner = crypto.randomUUID();
@@ -114,7 +117,8 @@ export class ImportHouse implements AsyncDisposable {
       clock,
       log,
       owner,
-      isAlone: true,
+      isAlone,
+      ...others,
     });
   }
 
@@ -164,6 +168,8 @@ export class ImportHouse implements AsyncDisposable {
     await this.#close();
   }
 }
+
+type ProcessorOptions = Partial<Pick<ProcessorParts, 'documents' | 'isAlone'>>;
 
 /** Who decides about runs in tests. */
 export const decider: Decider = { kind: 'command', name: 'tester' };
