@@ -30,7 +30,7 @@ export function settled(status: RunStatus, now: string): RunChange {
 export async function completeRun({ database, clock }: FinishParts, writer: RunWriter): Promise<RunStatus> {
   await requireNoneWaiting(database, writer);
   const status = writer.progress.counts.issues === 0 ? 'completed' : 'completed-with-errors';
-  await writer.update(async () => settled(status, timestamp(clock)));
+  await writer.update(async () => ({ ...settled(status, timestamp(clock)), message: null }));
   return status;
 }
 

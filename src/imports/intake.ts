@@ -11,7 +11,13 @@ import type { RunOrigin, RunStatus } from './imports.ts';
 import type { Verdict } from './inspect.ts';
 import { inspectInChild, inspectionDeadlineMs } from './inspector.ts';
 import { circumstancesOf } from './record-digest.ts';
-import { findAwaitingRun, findLatestEffectiveRun, insertRun, type RunRow } from './run-store.ts';
+import {
+  findAwaitingRun,
+  findInterruptedRun,
+  findLatestEffectiveRun,
+  insertRun,
+  type RunRow,
+} from './run-store.ts';
 
 export { DocumentRefused } from './document-refused.ts';
 
@@ -198,7 +204,7 @@ export class Intake {
     const { documents, log, onQueued } = this.#parts;
     const { source, origin } = request;
     // Before the files get their lasting places: from there on only a failing insertion removes them.
-    const awaiting = await findAwaitingRun(this.#parts.database.read, source.id);
+    const obstacle = await this.#obstacleOf(source.id);
     const accepted = await documents.accept(judged.spooled, source.id);
     const importId = await this.#insert(request, judged, accepted);
     const { sha256, bytes } = judged.spooled;
@@ -214,9 +220,19 @@ export class Intake {
       users,
       groups,
     };
-    if (awaiting === undefined) return { ...receipt, willBeProcessed: true, warnings };
-    const reason = `Import ${awaiting} of this source waits for approval; this one takes its place only if it stays within the limits of the source.`;
-    return { ...receipt, willBeProcessed: false, reason, warnings };
+    if (obstacle === undefined) return { ...receipt, willBeProcessed: true, warnings };
+    return { ...receipt, willBeProcessed: false, reason: obstacle, warnings };
+  }
+
+  /** Why a document of the source will not be imported for now. */
+  async #obstacleOf(sourceId: number): Promise<string | undefined> {
+    const db = this.#parts.database.read;
+    const interrupted = await findInterruptedRun(db, sourceId);
+    if (interrupted !== undefined)
+      return `Import ${interrupted.id} of this source comes first and is interrupted: ${interrupted.message}`;
+    const awaiting = await findAwaitingRun(db, sourceId);
+    if (awaiting === undefined) return undefined;
+    return `Import ${awaiting} of this source waits for approval; this one takes its place only if it stays within the limits of the source.`;
   }
 
   async #insert(

@@ -5,16 +5,18 @@ import type { Log } from '../log.ts';
 import type { PasswordHasher } from '../security/password-hash.ts';
 import type { SecretBox } from '../security/secret-key.ts';
 import type { Configurations } from '../settings/configuration.ts';
-import { toStorageError } from '../storage/constraints.ts';
 import type { Database } from '../storage/database.ts';
 import { XmlError } from '../xml/xml.ts';
 import { applyRun } from './apply.ts';
 import { completeRun, retainArchives, settled, tidySettled } from './finish.ts';
 import { inTurn } from './in-turn.ts';
+import { type Interruption, interruptionOf } from './interruption.ts';
 import { planRun } from './planner.ts';
+import { type DatedEvent, insertEvent } from './run-event-store.ts';
 import {
   claimRun,
   findRun,
+  hasLaterActive,
   LeaseLost,
   listArchivesInUse,
   listDocumentsInUse,
@@ -53,6 +55,8 @@ export class Processor {
   readonly #parts: ProcessorParts;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  /** Interruptions of runs that could not be written down when they came. */
+  readonly #untold = new Map<number, DatedEvent>();
   #loop: Promise<void> | undefined;
   #endPause: (() => void) | undefined;
   #isWoken = false;
@@ -171,11 +175,18 @@ export class Processor {
     }
   }
 
-  #claim(): Promise<Run | undefined> {
+  async #claim(): Promise<Run | undefined> {
     const { database, clock, owner } = this.#parts;
     const now = clock();
-    const until = new Date(now.getTime() + leaseMs).toISOString();
-    return database.write((tx) => claimRun(tx, { owner, now: now.toISOString(), until }));
+    const lease = {
+      owner,
+      now: now.toISOString(),
+      until: new Date(now.getTime() + leaseMs).toISOString(),
+      untold: (id: number) => this.#untold.get(id),
+    };
+    const run = await database.write((tx) => claimRun(tx, lease));
+    if (run !== undefined) this.#untold.delete(run.id);
+    return run;
   }
 
   /** True once the run is over, or waits for approval. */
@@ -232,25 +243,44 @@ export class Processor {
       log.warn({}, takenOver);
     } else if (signal.aborted) {
       await this.#release(run, writer, undefined);
-    } else if (isStorageTrouble(error)) {
-      log.error({ err: error }, 'import interrupted; it will be continued');
-      await this.#release(run, writer, run.attempts + 1);
     } else {
-      await this.#fail(writer, error, log);
-      await this.#tidy(run, log);
+      await this.#interruptOrFail(run, writer, error, log);
     }
   }
 
-  /** Lets go of the run, so that it is continued: at once, or after a pause that grows with `attempts`. */
-  async #release(run: Run, writer: RunWriter, attempts: number | undefined): Promise<void> {
+  async #interruptOrFail(run: Run, writer: RunWriter, error: unknown, log: Log): Promise<void> {
+    const interruption = interruptionOf(error);
+    if (interruption !== undefined && !(await this.#isOvertaken(run, interruption))) {
+      log.error({ err: error, reason: interruption.reason }, 'import interrupted; it will be continued');
+      await this.#release(run, writer, { attempts: run.attempts + 1, reason: interruption.reason });
+      return;
+    }
+    await this.#fail(writer, error, log);
+    await this.#tidy(run, log);
+  }
+
+  /** A run whose document is gone does not keep a later one of its source waiting. */
+  async #isOvertaken({ id, sourceId }: Run, { isDocumentGone }: Interruption): Promise<boolean> {
+    return isDocumentGone && hasLaterActive(this.#parts.database.read, { id, sourceId });
+  }
+
+  /** Lets go of the run, so that it is continued: at once, or after a pause that grows with the attempts. */
+  async #release(run: Run, writer: RunWriter, pause: Pause | undefined): Promise<void> {
     const lease = { lease_owner: null, lease_until: null };
-    const waitMs = Math.min(backoffMsMin * 2 ** Math.min(attempts ?? 0, 10), backoffMsMax);
-    const retryAt = new Date(this.#parts.clock().getTime() + waitMs).toISOString();
-    const retry = attempts === undefined ? {} : { attempts, retry_at: retryAt };
+    const nowMs = this.#parts.clock().getTime();
+    const waitMs = Math.min(backoffMsMin * 2 ** Math.min(pause?.attempts ?? 0, 10), backoffMsMax);
+    const now = new Date(nowMs).toISOString();
+    const retryAt = new Date(nowMs + waitMs).toISOString();
+    const event = pause && ({ kind: 'interrupted', reason: pause.reason, retryAt } as const);
+    const change = pause && { attempts: pause.attempts, retry_at: retryAt, message: pause.reason };
     try {
-      await writer.update(async () => ({ ...lease, ...retry }));
+      await writer.update(async (tx) => {
+        if (event !== undefined) await insertEvent(tx, run.id, event, now);
+        return { ...lease, ...change };
+      });
     } catch (error) {
-      // The lease then ends by itself.
+      // The lease then ends by itself, and whoever takes the run up again here notes what happened.
+      if (event !== undefined) this.#untold.set(run.id, { ...event, at: now });
       this.#parts.log.warn({ runId: run.id, err: error }, 'import could not be let go of');
     }
   }
@@ -272,6 +302,12 @@ export class Processor {
 
 const takenOver = 'import was taken over or ended by someone else';
 
+/** Why a run is let go of before it is over. */
+interface Pause {
+  readonly attempts: number;
+  readonly reason: string;
+}
+
 interface Trouble {
   readonly error: unknown;
   readonly signal: AbortSignal;
@@ -279,17 +315,11 @@ interface Trouble {
 }
 
 function failureOf(error: unknown): string {
+  const interruption = interruptionOf(error);
+  if (interruption?.isDocumentGone === true)
+    return 'The document of the import is gone from the folder drop/; a later import takes its place.';
   if (error instanceof DomainError) return error.detail;
   if (error instanceof XmlError)
     return `The document cannot be read: ${error.message} (line ${error.line}, column ${error.column})`;
   return 'The import failed inside the service; its log says why.';
-}
-
-/** Nothing is wrong with the document: the same will go well later. */
-function isStorageTrouble(error: unknown): boolean {
-  const code = (error as { code?: string } | null)?.code;
-  // Serialization failure and deadlock, which `Database.write` has tried to get past already.
-  if (code === '40001' || code === '40P01') return true;
-  const known = toStorageError(error);
-  return known instanceof DomainError && (known.kind === 'unavailable' || known.kind === 'storageFull');
 }

@@ -5,7 +5,7 @@ import { statement } from '../storage/statement.ts';
 import type { ApplyPhase, Counts, RunOrigin, RunStatus } from './imports.ts';
 import { activeStatuses, noCounts } from './imports.ts';
 import type { ImportOptions } from './options.ts';
-import { insertEvent } from './run-event-store.ts';
+import { type DatedEvent, insertEvent } from './run-event-store.ts';
 
 export type RunRow = Selectable<ImportRunTable>;
 
@@ -183,6 +183,36 @@ export async function findAwaitingRun(db: Reader, sourceId: number): Promise<num
   return row?.id;
 }
 
+/** A run of the source that something keeps from going on, if there is one. */
+export async function findInterruptedRun(db: Reader, sourceId: number): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('import_run')
+    .selectAll()
+    .where('source_id', '=', sourceId)
+    .where('status', 'in', [...activeStatuses])
+    .where('retry_at', 'is not', null)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Whether a later document of the source waits to change the directory. */
+export async function hasLaterActive(
+  db: Reader,
+  { id, sourceId }: { readonly id: number; readonly sourceId: number },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('import_run')
+    .select('id')
+    .where('source_id', '=', sourceId)
+    .where('id', '>', id)
+    .where('dry_run', '=', 0)
+    .where('status', 'in', [...activeStatuses])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Names in `drop/` that some run still needs. */
 export async function listDocumentsInUse(db: Reader): Promise<string[]> {
   const rows = await db
@@ -203,13 +233,15 @@ export interface Lease {
   readonly owner: string;
   readonly now: string;
   readonly until: string;
+  /** What befell the run before, and is not written down yet. */
+  readonly untold?: (runId: number) => DatedEvent | undefined;
 }
 
 /**
  * Claims the oldest run that is due, and of each source only its oldest. One UPDATE: of two processors that try at
  * once one gets it, because the condition on the lease is looked at again when the row is free.
  */
-export async function claimRun(tx: Tx, { owner, now, until }: Lease): Promise<Run | undefined> {
+export async function claimRun(tx: Tx, { owner, now, until, untold }: Lease): Promise<Run | undefined> {
   const due = tx
     .selectFrom('import_run as due')
     .select('due.id')
@@ -247,6 +279,11 @@ export async function claimRun(tx: Tx, { owner, now, until }: Lease): Promise<Ru
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) return undefined;
+  const before = untold?.(row.id);
+  if (before !== undefined) {
+    const { at, ...event } = before;
+    await insertEvent(tx, row.id, event, at);
+  }
   await insertEvent(tx, row.id, { kind: 'claimed' }, now);
   return toRun(row);
 }
@@ -295,6 +332,8 @@ const advanceRow = statement<Advance, { id: number }>((db, place) =>
       warnings: place('warnings'),
       lease_until: place('until'),
       attempts: sql<number>`0`,
+      // What had interrupted it no longer does.
+      message: sql<null>`null`,
     })
     .where('id', '=', place('id'))
     .where('fence', '=', place('fence'))
