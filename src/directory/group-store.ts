@@ -186,21 +186,38 @@ export async function markDeleted(tx: Tx, { id, now }: { id: number; now: string
 export interface GroupHit {
   readonly id: number;
   readonly group_type: string;
+  readonly display_name: string;
   readonly key: string;
   readonly owner_source_id: number | null;
 }
 
+const hitColumns = [
+  'id',
+  'group_type',
+  'display_name',
+  'display_name_key as key',
+  'owner_source_id',
+] as const;
+
 const selectByNameKeys = statement<{ keys: string }, GroupHit>((db, place) =>
   db
     .selectFrom('group_')
-    .select(['id', 'group_type', 'display_name_key as key', 'owner_source_id'])
+    .select(hitColumns)
     .where('display_name_key', 'in', inTexts(db, place('keys')))
     .where(isExisting),
 );
 
+const selectByNameKey = statement<{ key: string }, GroupHit>((db, place) =>
+  db.selectFrom('group_').select(hitColumns).where('display_name_key', '=', place('key')).where(isExisting),
+);
+
 /** Existing groups of any type with one of these names. */
 export async function findGroupsByNameKeys(db: Reader, keys: readonly string[]): Promise<GroupHit[]> {
-  return keys.length === 0 ? [] : selectByNameKeys(db, { keys: JSON.stringify(keys) });
+  const [key] = keys;
+  if (key === undefined) return [];
+  return keys.length === 1
+    ? selectByNameKey(db, { key })
+    : selectByNameKeys(db, { keys: JSON.stringify(keys) });
 }
 
 const selectExisting = statement<{ ids: string }, { id: number }>((db, place) =>

@@ -2,26 +2,24 @@ import { equalValues, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
-import { keepInPassing, lockInPassing } from '../storage/row-lock.ts';
+import { keepInPassing } from '../storage/row-lock.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
-import { countGroups } from './group-store.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { keepArrivals } from './manager.ts';
-import { groupEntry } from './member-entries.ts';
-import { leavePrimary, upsertMemberships } from './membership-store.ts';
-import { noUnits, unitTypes } from './organisation.ts';
+import { unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
+import { writeUnits } from './save-units.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
-import { touchGroups, touchOtherReports, touchWhereShown } from './touch-store.ts';
-import { requireUnits, type WantedUnit } from './units.ts';
-import { shownName, toParts, toResource, type User } from './user.ts';
+import { touchOtherReports, touchWhereShown } from './touch-store.ts';
+import { type GroupOfUser, shownName, toParts, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
 import {
   findArchived,
   insertUsers,
+  primaryUnits,
   replaceEmails,
   selectUsers,
   updateUser,
@@ -59,10 +57,15 @@ export async function saveUsers(
 
 /** `saveUsers` for one; resolves with the user as it is now, all of it, whatever the source may see. */
 export async function saveUser(tx: Tx, context: DirectoryContext, change: UserChange): Promise<User> {
-  const { placed, isSettling } = await writeUsers(tx, context, [change]);
+  const { placed, joined, isSettling } = await writeUsers(tx, context, [change]);
   const [user] = placed as [Placed];
   if (user.outcome === 'unchanged' && user.before !== undefined) return user.before;
-  if (!isSettling && isWritten(user) && isAloneChanged(user)) return toSavedUser(context, user);
+  if (!isSettling && isWritten(user)) {
+    if (isAloneChanged(user)) return toSavedUser(context, user, user.before?.groups ?? []);
+    // Elsewhere than on SQLite a group may be renamed until this transaction counts a change in it.
+    const isNew = user.before === undefined && user.managerId === null;
+    if (isNew && !isPostgres(tx)) return toSavedUser(context, user, joined.get(user.id) ?? []);
+  }
   const [saved] = await selectUsers(tx, [user.id], context.sourceId);
   return saved as User;
 }
@@ -74,15 +77,15 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   const written = placed.filter(isWritten);
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
-  const moved = await writeUnits(tx, context, written);
+  const { joined, entries } = await writeUnits(tx, context, written);
   await touchOthers(tx, context, written);
   await writeLinks(tx, context, placed);
   const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
   await writePendingManagers(tx, context, placed, isAnybodyWaiting);
-  await appendJournal(tx, context, [...written.map(toJournal), ...moved]);
+  await appendJournal(tx, context, [...written.map(toJournal), ...entries]);
   const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
   if (isSettling) await settlePending(tx, context, written);
-  return { placed, isSettling };
+  return { placed, joined, isSettling };
 }
 
 /**
@@ -126,9 +129,13 @@ function isAloneChanged({ id, before, units, managerId }: Placed): boolean {
 }
 
 /** What reading the user again would find. */
-function toSavedUser(context: DirectoryContext, { id, before, parts, columns }: Written): User {
+function toSavedUser(
+  context: DirectoryContext,
+  { id, before, parts, columns }: Written,
+  groups: readonly GroupOfUser[],
+): User {
   const { userName, active, externalId, document } = parts;
-  const stored = { userName, active, document, units: before?.units ?? noUnits, manager: before?.manager };
+  const stored = { userName, active, document, units: primaryUnits(groups), manager: before?.manager };
   return {
     id,
     state: active ? 'active' : 'inactive',
@@ -141,7 +148,7 @@ function toSavedUser(context: DirectoryContext, { id, before, parts, columns }: 
       ...stored,
       externalId: context.sourceId === null ? null : (externalId ?? null),
     }),
-    groups: before?.groups ?? [],
+    groups,
     units: stored.units,
     manager: stored.manager,
     stored: { document, text: columns.document },
@@ -225,59 +232,6 @@ async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {
     tx,
     changed.map(({ id, parts, outcome }) => ({ id, isNew: outcome === 'created', document: parts.document })),
   );
-}
-
-/** What the histories of the units are to say of it is returned. */
-async function writeUnits(
-  tx: Tx,
-  context: DirectoryContext,
-  users: readonly Placed[],
-): Promise<JournalEntry[]> {
-  const moves = users.flatMap(({ id, before, units }) =>
-    unitTypes
-      .filter((type) => units[type] !== before?.units[type])
-      .map((type) => ({ userId: id, type, name: units[type], isLeaving: before?.units[type] !== undefined })),
-  );
-  if (moves.length === 0) return [];
-  const left = new Map<number, number[]>();
-  for (const { userId, type, isLeaving } of moves) {
-    if (!isLeaving) continue;
-    for (const groupId of await leavePrimary(tx, userId, type)) note(left, groupId, userId);
-  }
-  const joins = moves.filter((move): move is typeof move & WantedUnit => move.name !== undefined);
-  const unitIds = await requireUnits(tx, context, joins);
-  await lockGroups(tx, joins.map(unitIds));
-  await upsertMemberships(
-    tx,
-    joins.map((join) => ({ group_id: unitIds(join), user_id: join.userId, primary_type: join.type })),
-  );
-  const joined = new Map<number, number[]>();
-  for (const join of joins) note(joined, unitIds(join), join.userId);
-  await touchGroups(tx, [...left.keys(), ...joined.keys()], context.now);
-  const held = new Map(users.map(({ id, before }) => [id, new Set(before?.groups.map((group) => group.id))]));
-  const isNew = (groupId: number) => (userId: number) => held.get(userId)?.has(groupId) !== true;
-  return [
-    ...[...left].map(([groupId, userIds]) => groupEntry(groupId, 'remove', userIds)),
-    ...[...joined].flatMap(([groupId, userIds]) => {
-      const added = userIds.filter(isNew(groupId));
-      return added.length === 0 ? [] : [groupEntry(groupId, 'add', added)];
-    }),
-  ];
-}
-
-function note(map: Map<number, number[]>, groupId: number, userId: number): void {
-  const users = map.get(groupId);
-  if (users === undefined) map.set(groupId, [userId]);
-  else users.push(userId);
-}
-
-/** Nobody deletes a group while somebody joins it. Throws StaleRead for one that is gone since it was looked for. */
-async function lockGroups(tx: Tx, ids: readonly number[]): Promise<void> {
-  if (!isPostgres(tx) || ids.length === 0) return;
-  const groups = [...new Set(ids)];
-  await lockInPassing(tx, 'group_', groups);
-  if ((await countGroups(tx, groups)) < groups.length)
-    throw new StaleRead('A company, department or location');
 }
 
 /** Counts what the change of these users changes in others. */

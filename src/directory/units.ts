@@ -4,7 +4,7 @@ import type { Tx } from '../storage/database.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { documentColumns } from './document-columns.ts';
-import { findGroupsByNameKeys, insertGroups } from './group-store.ts';
+import { findGroupsByNameKeys, type GroupHit, insertGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
 import type { UnitType } from './organisation.ts';
 
@@ -13,29 +13,38 @@ export interface WantedUnit {
   readonly name: string;
 }
 
-/** Finds the id of a unit that `requireUnits` was asked for. */
-export type UnitIds = (unit: WantedUnit) => number;
+/** A company, department or location as the directory has it. */
+export interface Unit {
+  readonly id: number;
+  readonly displayName: string;
+  readonly ownerSourceId: number | null;
+}
+
+/** Finds a unit that `requireUnits` was asked for. */
+export type FoundUnits = (unit: WantedUnit) => Unit;
 
 /** The groups of these types and names, compared without case; those that are not there yet are created. */
 export async function requireUnits(
   tx: Tx,
   context: DirectoryContext,
   wanted: readonly WantedUnit[],
-): Promise<UnitIds> {
+): Promise<FoundUnits> {
   const byKey = new Map(wanted.map((unit) => [unitKey(unit), unit]));
   const found = await findGroupsByNameKeys(tx, [...new Set(wanted.map((unit) => canonicalKey(unit.name)))]);
-  const ids = new Map(found.map((group) => [`${group.group_type}:${group.key}`, group.id]));
-  const missing = [...byKey].filter(([key]) => !ids.has(key));
+  const units = new Map(found.map((group) => [`${group.group_type}:${group.key}`, toUnit(group)]));
+  const missing = [...byKey].filter(([key]) => !units.has(key));
   if (missing.length > 0) {
     const first = await reserveIds(tx, 'Group', missing.length);
-    for (const [index, [key]] of missing.entries()) ids.set(key, first + index);
-    await createUnits(
-      tx,
-      context,
-      missing.map(([key, unit]) => ({ ...unit, id: ids.get(key) ?? 0 })),
-    );
+    const made = missing.map(([, unit], index) => ({ ...unit, id: first + index }));
+    await createUnits(tx, context, made);
+    for (const { id, name, type } of made)
+      units.set(unitKey({ type, name }), { id, displayName: name, ownerSourceId: context.sourceId });
   }
-  return (unit) => ids.get(unitKey(unit)) ?? 0;
+  return (unit) => units.get(unitKey(unit)) as Unit;
+}
+
+function toUnit({ id, display_name: displayName, owner_source_id: ownerSourceId }: GroupHit): Unit {
+  return { id, displayName, ownerSourceId };
 }
 
 function unitKey({ type, name }: WantedUnit): string {
