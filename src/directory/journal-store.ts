@@ -142,12 +142,16 @@ function toRow(context: DirectoryContext, entry: JournalEntry): Insertable<Journ
 export function difference(before: ScimObject, after: ScimObject): { before: ScimObject; after: ScimObject } {
   const left: Record<string, ScimValue> = {};
   const right: Record<string, ScimValue> = {};
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  for (const name of Object.keys(before)) {
     const [a, b] = [before[name], after[name]];
     if (name === 'schemas' || equalValues(a, b)) continue;
     const nested = isObject(a) && isObject(b) ? difference(a, b) : { before: a, after: b };
     if (nested.before !== undefined) left[name] = nested.before;
     if (nested.after !== undefined) right[name] = nested.after;
+  }
+  for (const name of Object.keys(after)) {
+    const added = after[name];
+    if (added !== undefined && name !== 'schemas' && !Object.hasOwn(before, name)) right[name] = added;
   }
   return { before: left, after: right };
 }

@@ -9,8 +9,9 @@ import type { UserParts } from './user.ts';
  * take 2,704, and a cursor carries such a text in an address. Both engines keep to the same bound.
  */
 const keyBytesMax = 1_024;
-/** Folding makes one character eighteen at most, and none takes more than three bytes. */
+/** Folding makes one character eighteen at most, and none takes more than three bytes; of ASCII it makes no more. */
 const surelyShort = Math.floor(keyBytesMax / 54);
+const beyondAscii = /[\u0080-\uffff]/;
 
 const keysOfEnterprise = ['employeeNumber', 'organization', 'department'] as const;
 const keysOfPlatform = ['company', 'location'] as const;
@@ -42,6 +43,6 @@ export function requireKey(attribute: string, text: ScimValue | undefined): void
 }
 
 export function isTooLongForKey(text: string): boolean {
-  if (text.length <= surelyShort) return false;
+  if (text.length <= surelyShort || (text.length <= keyBytesMax && !beyondAscii.test(text))) return false;
   return Buffer.byteLength(text) > keyBytesMax || Buffer.byteLength(canonicalKey(text)) > keyBytesMax;
 }

@@ -1,5 +1,5 @@
 import { enterpriseUserUrn, platformUserUrn } from '../resource/schema.ts';
-import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import { hasNoKeys, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 
 /** The group types whose primary membership shows as an attribute of the user. */
 export const unitTypes = ['company', 'department', 'location'] as const;
@@ -47,9 +47,12 @@ function chosenCompany(
 export function withUnits(resource: ScimObject, units: Units): ScimObject {
   const result: Record<string, ScimValue> = { ...resource };
   for (const [type, extension, attribute] of places) {
-    const before = isObject(result[extension]) ? result[extension] : {};
-    const { [attribute]: _former, ...rest } = before;
+    const held = result[extension];
+    const before = isObject(held) ? held : {};
     const name = units[type];
+    const isSame = before[attribute] === name && (name !== undefined || !hasNoKeys(before));
+    if (isSame || (held === undefined && name === undefined)) continue;
+    const { [attribute]: _former, ...rest } = before;
     const after: ScimObject = name === undefined ? rest : { ...rest, [attribute]: name };
     if (Object.keys(after).length > 0) result[extension] = after;
     else delete result[extension];
