@@ -65,11 +65,18 @@ function nobody(resourceType: ResourceTypeName, text: string): DomainError {
 }
 
 function linesOf({ time, action, actor, requestId, importId, before, after }: HistoryEntry): string[] {
-  const who = actor.kind === 'system' ? 'the system' : `${actor.kind} ${actor.name ?? actor.id}`;
+  const who = whoIs(actor);
   const origin =
     importId !== null ? `import run ${importId}` : requestId === null ? '' : `request ${requestId}`;
   const head = [time, action, `by ${who}`, origin].filter((part) => part !== '').join('  ');
   return ['', head, ...differences(before ?? {}, after ?? {}).map((line) => `  ${line}`)];
+}
+
+/** Whoever runs a command owns the data folder; no account is known of them. */
+function whoIs({ kind, name, id }: HistoryEntry['actor']): string {
+  if (kind === 'system') return 'the system';
+  if (kind === 'administrator' && id === null) return 'an administrator at the command line';
+  return `${kind} ${name ?? id}`;
 }
 
 /** `name: before → after` for each attribute; those of an extension by their own names. */

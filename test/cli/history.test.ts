@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { DirectoryContext } from '../../src/directory/context.ts';
+import { type DirectoryContext, machineContext } from '../../src/directory/context.ts';
 import { Groups } from '../../src/directory/groups.ts';
 import { Users } from '../../src/directory/users.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
@@ -64,6 +64,18 @@ describe('rollcall user history', () => {
       requestId: 'req-5',
       importId: null,
     });
+  });
+
+  test('tells of a command that nobody with an account gave', async () => {
+    using place = await withPast();
+    const database = openSqlite({ path: join(place.data, 'rollcall.db') });
+    const configuration = await new Configurations(database).current();
+    const now = '2026-01-02T03:05:00.000Z';
+    const command = machineContext(configuration, { kind: 'administrator', id: null }, now);
+    await new Users(database, new PasswordHasher()).replace(command, 2, { userName: 'Ann', title: 'Boss' });
+    await database.close();
+    const { stdout } = await place.run('user', 'history', '2');
+    expect(stdout).toContain(`${now}  update  by an administrator at the command line\n`);
   });
 
   test('goes through a long past page by page', async () => {
