@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
@@ -42,17 +43,52 @@ const insertRows = bulkInsert('pending_reference', [
   'created',
 ]);
 
-/** Waits for each reference once; asking again for the same thing changes nothing. Throws `invalidValue` for one too long. */
-export async function insertPending(
-  tx: Tx,
-  { sourceId, kind, resourceId, now }: Waiter,
-  references: readonly string[],
-): Promise<void> {
+/** As many as one group has members at most. */
+const waitingPerSourceMax = 100_000;
+/** Whoever has not come by then makes room when there is none. */
+const waitingDaysMax = 90;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+const countWaiting = statement<{ source: number; most: number }, { count: number }>((db, place) =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom('pending_reference')
+        .select('id')
+        .where('source_id', '=', place('source'))
+        .limit(place('most'))
+        .as('waiting'),
+    )
+    .select((select) => select.fn.countAll<number>().as('count')),
+);
+
+/** Throws `invalidValue` when more would wait for the source than may. */
+async function makeRoom(tx: Tx, { sourceId, now }: Waiter, wanted: number): Promise<void> {
+  const free = async () => {
+    const [row] = await countWaiting(tx, { source: sourceId, most: waitingPerSourceMax });
+    return waitingPerSourceMax - Number(row?.count);
+  };
+  if (wanted <= (await free())) return;
+  const oldest = new Date(Date.parse(now) - waitingDaysMax * dayMs).toISOString();
+  await tx
+    .deleteFrom('pending_reference')
+    .where('source_id', '=', sourceId)
+    .where('created', '<', oldest)
+    .execute();
+  if (wanted <= (await free())) return;
+  const detail = `More than ${waitingPerSourceMax} members and managers who are not there would be waited for; send these users first.`;
+  throw new DomainError('invalidValue', detail);
+}
+
+/** Waits for each reference once; asking again for the same thing changes nothing. Throws `invalidValue` for one too long, and for too many. */
+export async function insertPending(tx: Tx, waiter: Waiter, references: readonly string[]): Promise<void> {
+  const { sourceId, kind, resourceId, now } = waiter;
   const wanted = { kind, resource: resourceId, references: JSON.stringify(references) };
   const held = new Set((await selectSame(tx, wanted)).map((row) => row.reference));
   const missing = [...new Set(references)].filter((reference) => !held.has(reference));
   for (const reference of missing)
     requireKey(kind === 'member' ? 'members.value' : 'manager.value', reference);
+  if (missing.length > 0) await makeRoom(tx, waiter, missing.length);
   const row = { source_id: sourceId, kind, resource_id: resourceId, created: now };
   await insertRows(
     tx,
