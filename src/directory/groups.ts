@@ -15,7 +15,13 @@ import { appendJournal } from './journal-store.ts';
 import { findMatchingGroup } from './match.ts';
 import { userEntries } from './member-entries.ts';
 import { readMembersText } from './member-text-store.ts';
-import { countMembers, keepMembers, listMembers, type Member } from './membership-store.ts';
+import {
+  countMembers,
+  hasMoreMembersThan,
+  keepMembers,
+  listMembers,
+  type Member,
+} from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList, queryRows } from './query.ts';
@@ -82,6 +88,10 @@ export class Groups {
 
   countMembers(id: number): Promise<number> {
     return countMembers(this.#database.read, id);
+  }
+
+  hasMoreMembersThan(id: number, members: number): Promise<boolean> {
+    return hasMoreMembersThan(this.#database.read, id, members);
   }
 
   /** Creates the group, or finds the one it would duplicate and does with it what `onMatch` says. */

@@ -42,6 +42,20 @@ export async function countMembers(db: Reader, groupId: number): Promise<number>
   return Number(row.count);
 }
 
+const selectOneBehind = statement<{ group: number; members: number }, { user_id: number }>((db, place) =>
+  db
+    .selectFrom('membership')
+    .select('user_id')
+    .where('group_id', '=', place('group'))
+    .limit(1)
+    .offset(place('members')),
+);
+
+/** Whether the group has more than so many members; no more of them are looked at. */
+export async function hasMoreMembersThan(db: Reader, group: number, members: number): Promise<boolean> {
+  return (await selectOneBehind(db, { group, members })).length > 0;
+}
+
 type GroupAndUsers = { group: number; users: string };
 
 function liveUsers(db: Kysely<Tables>, ids: unknown) {

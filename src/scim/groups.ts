@@ -82,7 +82,7 @@ function answerToChangeFrom(directory: Groups) {
   const answer = answerFrom(directory);
   return async (request: Request, call: ScimCall, group: Group): Promise<Response> => {
     const isLarge =
-      mayAnswerNothing(request, call) && (await directory.countMembers(group.id)) > membersInAnswerMax;
+      mayAnswerNothing(request, call) && (await directory.hasMoreMembersThan(group.id, membersInAnswerMax));
     return isLarge ? noContent({ etag: tagOf(call, group.version) }) : answer(request, call, group);
   };
 }
