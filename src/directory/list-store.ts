@@ -20,6 +20,12 @@ export interface IdRange {
   readonly live: number;
 }
 
+/** A range of which it is known whether its ids are still those of before. */
+export interface BlockRange extends IdRange {
+  /** Differs from every value that went with other ids. */
+  readonly changes: number;
+}
+
 export interface IdSlice {
   readonly from: number;
   /** How many of those from there on to pass over. */
@@ -36,7 +42,9 @@ export interface ListStore {
   /** All ids in ranges that hold a bounded number of resources each; their order is that of ids. */
   ranges(db: Reader): Promise<IdRange[]>;
   /** The same without waiting; undefined where the engine has to wait. */
-  rangesAtOnce(db: Reader): IdRange[] | undefined;
+  rangesAtOnce(db: Reader): BlockRange[] | undefined;
+  /** The ids of a range, in order, without waiting; undefined where the engine has to wait. */
+  idsAtOnce(db: Reader, range: IdRange): number[] | undefined;
   /** The next range after `after` in which the owner has at most `ownedInRangeMax` resources; undefined at the end. */
   ownedRange(db: Reader, owner: number | null, after: number): Promise<IdRange | undefined>;
   /** Ids in order. `skip` costs what it is, so it should be less than a range holds. */
@@ -78,14 +86,22 @@ export const userList: ListStore = listStore('user', 'User');
 export const groupList: ListStore = listStore('group_', 'Group');
 
 function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
-  const selectBlocks = statement<{ resourceType: ResourceTypeName }, { block: number; live: number }>(
-    (db, place) =>
-      db
-        .selectFrom('resource_block')
-        .select(['block', 'live'])
-        .where('resource_type', '=', place('resourceType'))
-        .where('live', '>', 0)
-        .orderBy('block'),
+  const selectBlocks = statement<{ resourceType: ResourceTypeName }, Block>((db, place) =>
+    db
+      .selectFrom('resource_block')
+      .select(['block', 'live', 'changes'])
+      .where('resource_type', '=', place('resourceType'))
+      .where('live', '>', 0)
+      .orderBy('block'),
+  );
+  const selectWithin = statement<{ from: number; to: number }, { id: number }>((db, place) =>
+    db
+      .selectFrom(table)
+      .select('id')
+      .where(isLive[table])
+      .where('id', '>=', place('from'))
+      .where('id', '<', place('to'))
+      .orderBy('id'),
   );
   const selectTotal = statement<{ resourceType: ResourceTypeName }, { total: number | null }>((db, place) =>
     db
@@ -124,6 +140,7 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       return (await selectBlocks(db, { resourceType })).map(toRange);
     },
     rangesAtOnce: (db) => selectBlocks.atOnce(db, { resourceType })?.map(toRange),
+    idsAtOnce: (db, { from, to }) => selectWithin.atOnce(db, { from, to })?.map(({ id }) => id),
     async ownedRange(db, owner, after) {
       const owned = live(db, { condition: undefined, owner })
         .where(`${table}.id`, '>', after)
@@ -197,8 +214,14 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
   }
 }
 
-function toRange({ block, live }: { readonly block: number; readonly live: number }): IdRange {
-  return { from: block * blockIds, to: (block + 1) * blockIds, live };
+interface Block {
+  readonly block: number;
+  readonly live: number;
+  readonly changes: number;
+}
+
+function toRange({ block, live, changes }: Block): BlockRange {
+  return { from: block * blockIds, to: (block + 1) * blockIds, live, changes };
 }
 
 /** Whether the part of the list that lacks values, or has them, lies before the place of `after`. */

@@ -116,19 +116,23 @@ async function pageOfAll({ db, listing, walk }: Selecting, { rows, page }: Plan)
   const total = skip === 0 && isTotalCheap ? await walk.total() : sumOf(ranges);
   const totalResults = isTotalCheap ? total : undefined;
   if (place === undefined) return { totalResults, rows: [], next: undefined };
-  const ids = await listing.list.ids(db, rows, { ...place, count: isCursor ? count + 1 : count });
+  const ids = await listing.list.ids(db, rows, {
+    from: place.from,
+    skip: place.skip,
+    count: isCursor ? count + 1 : count,
+  });
   return { totalResults, ...cut(ids.map(byId), page, count) };
 }
 
 /** The range in which the row lies before which there are `skip`. */
-export function placeOf(
-  ranges: readonly IdRange[],
+export function placeOf<R extends IdRange>(
+  ranges: readonly R[],
   skip: number,
-): { readonly from: number; readonly skip: number } | undefined {
+): { readonly from: number; readonly skip: number; readonly range: R } | undefined {
   let before = skip;
-  for (const { from, live } of ranges) {
-    if (before < live) return { from, skip: before };
-    before -= live;
+  for (const range of ranges) {
+    if (before < range.live) return { from: range.from, skip: before, range };
+    before -= range.live;
   }
   return undefined;
 }

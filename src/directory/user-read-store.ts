@@ -193,13 +193,8 @@ const selectVersionByName = statement<{ key: string }, LiveVersion>((db, place) 
   versions(db).where('user.user_name_key', '=', place('key')),
 );
 
-const selectVersionsOfPage = statement<{ from: number; skip: number; count: number }, LiveVersion>(
-  (db, place) =>
-    versions(db)
-      .where('user.id', '>=', place('from'))
-      .orderBy('user.id')
-      .limit(place('count'))
-      .offset(place('skip')),
+const selectVersionsOfPage = statement<{ from: number; count: number }, LiveVersion>((db, place) =>
+  versions(db).where('user.id', '>=', place('from')).orderBy('user.id').limit(place('count')),
 );
 
 /** Which live users, at which version, without waiting; undefined where the engine has to wait. */
@@ -207,7 +202,7 @@ export const versionsAtOnce = {
   ofUser: (db: Reader, id: number) => selectVersion.atOnce(db, { id }),
   /** Of the one with this canonical userName. */
   byName: (db: Reader, key: string) => selectVersionByName.atOnce(db, { key }),
-  /** Of `count` in the order of ids, from `from` on, of which `skip` are passed over. */
-  ofPage: (db: Reader, page: { readonly from: number; readonly skip: number; readonly count: number }) =>
+  /** Of `count` in the order of ids, from `from` on. */
+  ofPage: (db: Reader, page: { readonly from: number; readonly count: number }) =>
     selectVersionsOfPage.atOnce(db, page),
 } as const;

@@ -49,11 +49,24 @@ export class UserTexts {
     versions: readonly LiveVersion[],
   ): ResourceText[] | undefined {
     const view = viewOf(viewer, link);
+    const all = this.#allKept(view, versions);
+    if (all !== undefined) return all;
     const { found, missing } = this.#kept(view, versions);
-    const users = missing.length === 0 ? [] : usersAtOnce(db, missing, viewer.sourceId);
+    const users = usersAtOnce(db, missing, viewer.sourceId);
     if (users === undefined) return undefined;
     for (const user of users) this.#render(user, { view, viewer, link, found });
     return versions.flatMap(({ id }) => found.get(id) ?? []);
+  }
+
+  /** Undefined when the text of any of them is missing. */
+  #allKept(view: string, versions: readonly LiveVersion[]): ResourceText[] | undefined {
+    const texts: ResourceText[] = [];
+    for (const { id, version } of versions) {
+      const text = this.#cache.find(view, id, version);
+      if (text === undefined) return undefined;
+      texts.push({ id, version, text });
+    }
+    return texts;
   }
 
   #kept(view: string, versions: readonly LiveVersion[]) {

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts';
+import { BlockIds } from './block-ids.ts';
 import { userList } from './list-store.ts';
 import type { Link } from './resource-view.ts';
 import { placeOf } from './select-rows.ts';
@@ -17,6 +18,7 @@ export interface TextPage {
 export class UsersAtOnce {
   readonly #database: Database;
   readonly #texts: UserTexts;
+  readonly #blocks = new BlockIds();
 
   constructor(database: Database, texts: UserTexts) {
     this.#database = database;
@@ -46,7 +48,10 @@ export class UsersAtOnce {
     const totalResults = ranges.reduce((sum, { live }) => sum + live, 0);
     const place = placeOf(ranges, startIndex - 1);
     if (place === undefined) return { totalResults, texts: [] };
-    const versions = versionsAtOnce.ofPage(this.#database.read, { ...place, count });
+    const from =
+      place.skip === 0 ? place.from : this.#blocks.idAt(this.#database.read, place.range, place.skip);
+    if (from === undefined) return undefined;
+    const versions = versionsAtOnce.ofPage(this.#database.read, { from, count });
     const texts = versions && this.#texts.atOnce(this.#database.read, viewer, link, versions);
     return texts && { totalResults, texts };
   }

@@ -92,6 +92,8 @@ export interface ResourceBlockTable {
   resource_type: ResourceTypeName;
   block: number;
   live: number;
+  /** Moves whenever a resource of the block comes or goes. */
+  changes: Generated<number>;
 }
 
 export interface GroupTable {

@@ -60,7 +60,7 @@ describe.each(dialects())('counts of blocks on %s', (dialect) => {
     expect(run).toMatchObject({ status: 'completed', counts: { archived: 40 } });
     expect(await findMiscounts(house.database.read)).toEqual([]);
     const [users] = await userList.ranges(house.database.read);
-    expect(users).toEqual({ from: 0, to: blockIds, live: 260 });
+    expect(users).toMatchObject({ from: 0, to: blockIds, live: 260 });
   }, 60_000);
 
   test('find what a change past the triggers has done', async () => {

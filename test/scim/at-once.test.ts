@@ -180,6 +180,22 @@ describe.each(dialects())('what is answered at once (%s)', (dialect) => {
     expect(counter.atOnce).toBe(before);
   });
 
+  test('finds the place of a page after users have come and gone', async () => {
+    await using app = await openTestApp({ dialect });
+    await fill(app);
+    const ids = async (startIndex: number) => {
+      const { body } = await app.call('GET', `/Users?startIndex=${startIndex}&count=2`);
+      return body.Resources.map(({ id }: { id: string }) => Number(id));
+    };
+    expect(await ids(3)).toEqual([3, 5]);
+    await app.call('DELETE', '/Users/2');
+    expect(await ids(3)).toEqual([5, 6]);
+    await app.createUser({ userName: 'more@example.com' });
+    expect(await ids(4)).toEqual([6, 7]);
+    await app.patch('/Users/6', [{ op: 'replace', path: 'active', value: false }]);
+    expect(await ids(5)).toEqual([7]);
+  });
+
   test('follows every change of a user, of the settings and of the token', async () => {
     await using app = await openTestApp({ dialect });
     await fill(app);

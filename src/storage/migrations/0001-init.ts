@@ -157,6 +157,7 @@ async function createDirectory({ integer, key, table, numbered, byKey }: Make): 
       .addColumn('resource_type', 'text', required)
       .addColumn('block', integer, required)
       .addColumn('live', integer, required)
+      .addColumn('changes', integer, (column) => column.notNull().defaultTo(0))
       .addPrimaryKeyConstraint('resource_block_pk', ['resource_type', 'block']),
     numbered('pending_reference')
       .addColumn('source_id', integer, references('source.id'))

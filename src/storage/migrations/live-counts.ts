@@ -69,7 +69,7 @@ const resourceChange: readonly RawBuilder<unknown>[] = [
     resource_type text not null, block bigint not null, change bigint not null)`,
   sql`create function resource_change_apply() ${plpgsql(sql`
     insert into resource_block (resource_type, block, live) values (new.resource_type, new.block, new.change)
-      on conflict (resource_type, block) do update set live = resource_block.live + excluded.live;
+      on conflict (resource_type, block) do update set live = resource_block.live + excluded.live, changes = resource_block.changes + 1;
     delete from resource_change where id = new.id`)}`,
   sql`create constraint trigger resource_change_apply after insert on resource_change
     deferrable initially deferred for each row execute function resource_change_apply()`,
@@ -86,10 +86,11 @@ function name(table: string, suffix: string): RawBuilder<unknown> {
 function add(resourceType: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`insert into resource_block (resource_type, block, live)
     values (${resourceType}, new.id >> ${blockBits}, 1)
-    on conflict (resource_type, block) do update set live = resource_block.live + 1`;
+    on conflict (resource_type, block)
+    do update set live = resource_block.live + 1, changes = resource_block.changes + 1`;
 }
 
 function subtract(resourceType: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`update resource_block set live = live - 1
+  return sql`update resource_block set live = live - 1, changes = changes + 1
     where resource_type = ${resourceType} and block = new.id >> ${blockBits}`;
 }
