@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
+import { configurationVersionIn } from '../settings/settings-store.ts';
 import type { Reader } from '../storage/database.ts';
 import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
 import type { Tables, UserTable } from '../storage/schema.ts';
@@ -189,8 +190,22 @@ export async function readVersions(db: Reader, ids: readonly number[]): Promise<
   return (await selectVersionsWithin(db, { from, to })).filter((row) => wanted.has(row.id));
 }
 
-const selectVersionByName = statement<{ key: string }, LiveVersion>((db, place) =>
-  versions(db).where('user.user_name_key', '=', place('key')),
+/** A version, and that of the configuration at the same moment: nearly every answer needs both. */
+export interface Glimpse extends LiveVersion {
+  /** Null for 0. */
+  readonly configuration_version: string | null;
+}
+
+function glimpses(db: Kysely<Tables>) {
+  return versions(db).select(configurationVersionIn(db).as('configuration_version'));
+}
+
+const selectGlimpse = statement<{ id: number }, Glimpse>((db, place) =>
+  glimpses(db).where('user.id', '=', place('id')),
+);
+
+const selectGlimpseByName = statement<{ key: string }, Glimpse>((db, place) =>
+  glimpses(db).where('user.user_name_key', '=', place('key')),
 );
 
 const selectVersionsOfPage = statement<{ from: number; count: number }, LiveVersion>((db, place) =>
@@ -199,9 +214,9 @@ const selectVersionsOfPage = statement<{ from: number; count: number }, LiveVers
 
 /** Which live users, at which version, without waiting; undefined where the engine has to wait. */
 export const versionsAtOnce = {
-  ofUser: (db: Reader, id: number) => selectVersion.atOnce(db, { id }),
+  ofUser: (db: Reader, id: number) => selectGlimpse.atOnce(db, { id }),
   /** Of the one with this canonical userName. */
-  byName: (db: Reader, key: string) => selectVersionByName.atOnce(db, { key }),
+  byName: (db: Reader, key: string) => selectGlimpseByName.atOnce(db, { key }),
   /** Of `count` in the order of ids, from `from` on. */
   ofPage: (db: Reader, page: { readonly from: number; readonly count: number }) =>
     selectVersionsOfPage.atOnce(db, page),

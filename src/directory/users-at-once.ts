@@ -3,7 +3,7 @@ import { BlockIds } from './block-ids.ts';
 import { userList } from './list-store.ts';
 import type { Link } from './resource-view.ts';
 import { placeOf } from './select-rows.ts';
-import { versionsAtOnce } from './user-read-store.ts';
+import { type Glimpse, type LiveVersion, versionsAtOnce } from './user-read-store.ts';
 import type { ResourceText, UserTexts, Viewer } from './user-texts.ts';
 
 export interface TextPage {
@@ -25,16 +25,19 @@ export class UsersAtOnce {
     this.#texts = texts;
   }
 
-  /** The user with this id; undefined also when there is none. */
-  get(viewer: Viewer, link: Link, id: number): ResourceText | undefined {
-    const versions = versionsAtOnce.ofUser(this.#database.read, id);
-    return versions && this.#texts.atOnce(this.#database.read, viewer, link, versions)?.[0];
+  /** Whether there is a user with this id, and at which version. */
+  glimpse(id: number): readonly Glimpse[] | undefined {
+    return versionsAtOnce.ofUser(this.#database.read, id);
   }
 
-  /** The user with this canonical userName, if any. */
-  byName(viewer: Viewer, link: Link, key: string): readonly ResourceText[] | undefined {
-    const versions = versionsAtOnce.byName(this.#database.read, key);
-    return versions && this.#texts.atOnce(this.#database.read, viewer, link, versions);
+  /** The same for a canonical userName. */
+  glimpseByName(key: string): readonly Glimpse[] | undefined {
+    return versionsAtOnce.byName(this.#database.read, key);
+  }
+
+  /** The users that were seen, as answers show them. */
+  texts(viewer: Viewer, link: Link, seen: readonly LiveVersion[]): readonly ResourceText[] | undefined {
+    return this.#texts.atOnce(this.#database.read, viewer, link, seen);
   }
 
   /** All users in the order of their ids, from the `startIndex`-th on. */
@@ -52,7 +55,7 @@ export class UsersAtOnce {
       place.skip === 0 ? place.from : this.#blocks.idAt(this.#database.read, place.range, place.skip);
     if (from === undefined) return undefined;
     const versions = versionsAtOnce.ofPage(this.#database.read, { from, count });
-    const texts = versions && this.#texts.atOnce(this.#database.read, viewer, link, versions);
+    const texts = versions && this.texts(viewer, link, versions);
     return texts && { totalResults, texts };
   }
 }

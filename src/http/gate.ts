@@ -11,7 +11,14 @@ import type { RequestLimits } from './limits.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { ReachedAddresses, type Scheme } from './reached-address.ts';
 import { refusalOf } from './refusal.ts';
-import { admit, type GateRequest, type Principal, type RequestFacts, type Surface } from './surface.ts';
+import {
+  admit,
+  type GateRequest,
+  type Principal,
+  type Recognised,
+  type RequestFacts,
+  type Surface,
+} from './surface.ts';
 
 /** What the gate needs of the listener. */
 export interface Listener {
@@ -120,14 +127,19 @@ export class Gate {
   }
 
   #admit(visit: Visit, asked: Asked): Response | Promise<Response> {
-    const { headers } = visit.request;
-    const known = asked.surface.recognise?.(headers);
+    const { request, facts } = visit;
+    const { surface, query } = asked;
+    const known = surface.recognise?.({ request, facts, query });
     if (known !== undefined) return this.#pass(visit, asked, known);
-    const recognised = asked.surface.authenticate(headers, visit.facts);
-    return recognised.then((principal) => this.#pass(visit, asked, principal));
+    const authenticated = surface.authenticate(request.headers, facts);
+    return authenticated.then((principal) => this.#pass(visit, asked, { principal }));
   }
 
-  #pass(visit: Visit, { surface, query }: Asked, principal: Principal): Response | Promise<Response> {
+  #pass(
+    visit: Visit,
+    { surface, query }: Asked,
+    { principal, answer }: Recognised,
+  ): Response | Promise<Response> {
     const { request, listener, facts } = visit;
     visit.principal = principal;
     // Only now: a stranger must not hold a connection for as long as an upload may.
@@ -135,9 +147,8 @@ export class Gate {
     const leave = this.#enter(principal);
     let later: Promise<Response> | undefined;
     try {
-      const headers = headersOfAll(facts);
-      const answer = surface.answerAtOnce?.({ request, facts, principal, query, headers });
-      if (answer !== undefined) return answer;
+      const response = answer?.(headersOfAll(facts));
+      if (response !== undefined) return response;
       later = surface.handle(admit(rebuilt(request, facts.path + query), this.#admitted(visit, principal)));
     } finally {
       if (later === undefined) leave();

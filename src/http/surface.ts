@@ -66,12 +66,8 @@ export interface Surface {
   readonly idleTimeoutSeconds: number;
   authenticate(headers: Headers, facts: RequestFacts): Promise<Principal>;
   /** As `authenticate`, for a caller who is known without waiting; undefined for every other one, also one to refuse. */
-  recognise?(headers: Headers): Principal | undefined;
+  recognise?(asked: AskedAtOnce): Recognised | undefined;
   handle(request: Request): Promise<Response>;
-  /**
-   * Answers as `handle` would, without waiting, with `headers` on the answer; undefined for what `handle` is to answer.
-   */
-  answerAtOnce?(asked: AskedAtOnce): Response | undefined;
   /** The surface's own body for a refusal that never reached its handlers. */
   refuse(error: DomainError, facts: RequestFacts): Response;
   /** Is told of each refusal that never reached its handlers. */
@@ -82,11 +78,18 @@ export interface Surface {
 export interface AskedAtOnce {
   readonly request: Request;
   readonly facts: RequestFacts;
-  readonly principal: Principal;
   /** Of the request, with its leading "?"; or ''. */
   readonly query: string;
-  /** What every answer of the service has. */
-  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A caller who was known without waiting. */
+export interface Recognised {
+  readonly principal: Principal;
+  /**
+   * Answers at once, as `handle` would later, with `headers` on the answer, which every answer of the service has;
+   * absent, or undefined, where `handle` is to answer. Nothing may be waited for before it is called.
+   */
+  readonly answer?: (headers: Readonly<Record<string, string>>) => Response | undefined;
 }
 
 /** A request that the gate refused in the name of a surface. */

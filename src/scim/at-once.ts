@@ -1,14 +1,16 @@
 import { equalTo } from '../directory/query.ts';
 import type { Link } from '../directory/resource-view.ts';
+import type { Glimpse } from '../directory/user-read-store.ts';
 import type { ResourceText, Viewer } from '../directory/user-texts.ts';
 import type { UsersAtOnce } from '../directory/users-at-once.ts';
 import { toETag } from '../directory/version.ts';
-import type { AskedAtOnce } from '../http/surface.ts';
+import type { AskedAtOnce, Recognised } from '../http/surface.ts';
 import type { Touched } from '../requests/record.ts';
 import { readFilter } from '../resource/filter-resolve.ts';
 import { toId } from '../resource/resource-id.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { ScimSource } from '../sources/source-store.ts';
+import type { Sources } from '../sources/sources.ts';
 import { listText, mediaTypeOf } from './answer.ts';
 import { scimBase } from './call.ts';
 import { type ListParameters, parametersOfQuery } from './list-parameters.ts';
@@ -21,14 +23,21 @@ const plainQuery = /^[!$-&(-;=?-~]*$/;
 
 export interface AtOnceParts {
   readonly people: UsersAtOnce;
+  readonly sources: Sources;
   readonly configurations: Configurations;
   readonly callLog: CallLog;
 }
 
+/** What is asked, and what there is of the users whom it names. */
+type Question =
+  | { readonly kind: 'user'; readonly id: number; readonly seen: readonly Glimpse[] }
+  | { readonly kind: 'userName'; readonly seen: readonly Glimpse[] }
+  | { readonly kind: 'page'; readonly parameters: ListParameters };
+
 /** What is answered, and what the request log says of it. */
 interface Found {
   readonly text: string;
-  /** Of the one resource that is asked for; a list has none. */
+  /** Entity tag of the one resource that is asked for; a list has none. */
   readonly tag?: string;
   readonly touched: readonly Touched[];
 }
@@ -47,21 +56,35 @@ export class AtOnce {
     this.#parts = parts;
   }
 
-  answer(asked: AskedAtOnce): Response | undefined {
-    const { request, facts, principal } = asked;
-    if (request.method !== 'GET' || !facts.path.startsWith(usersPath)) return undefined;
-    if (principal.kind !== 'source' || principal.source.kind !== 'scim') return undefined;
-    // What such a source sees depends on more than the user.
-    if (principal.source.settings.scope !== 'all') return undefined;
+  /** Knows the caller by a token that was shown before. What is asked is looked up with the caller, in one statement. */
+  recognise(asked: AskedAtOnce, token: string): Recognised | undefined {
+    const question = attempt(() => this.#questionOf(asked));
+    const known = this.#parts.sources.recogniseScim(token, question && versionSeenIn(question));
+    if (known === undefined) return undefined;
+    const { source } = known;
+    const principal = { kind: 'source', ...known } as const;
+    // What a source sees that does not see everything depends on more than the user.
+    if (question === undefined || source.settings.scope !== 'all') return { principal };
+    const configuration = this.#parts.configurations.keptAt(known.configurationVersion);
+    if (configuration === undefined) return { principal };
+    return {
+      principal,
+      answer: (headers) => this.#answer(asked, { question, source, configuration }, headers),
+    };
+  }
+
+  #answer(
+    asked: AskedAtOnce,
+    call: CallAtOnce,
+    headers: Readonly<Record<string, string>>,
+  ): Response | undefined {
     const startedMs = performance.now();
-    const configuration = this.#parts.configurations.keptAt(principal.configurationVersion);
-    const { source } = principal;
-    const found = configuration && attempt(() => this.#find(asked, source, configuration));
+    const found = attempt(() => this.#find(asked, call));
     if (found === undefined) return undefined;
-    const response = toResponse(asked, found);
+    const response = toResponse(asked.request, found, headers);
     this.#parts.callLog.readAtOnce({
-      source,
-      facts,
+      source: call.source,
+      facts: asked.facts,
       query: asked.query.slice(1),
       touched: found.touched,
       durationMs: performance.now() - startedMs,
@@ -69,49 +92,67 @@ export class AtOnce {
     return response;
   }
 
-  #find(
-    { request, facts, query }: AskedAtOnce,
-    source: ScimSource,
-    configuration: Viewer['configuration'],
-  ): Found | undefined {
+  #questionOf({ request, facts: { path }, query }: AskedAtOnce): Question | undefined {
+    if (request.method !== 'GET' || !path.startsWith(usersPath)) return undefined;
+    if (path.length === usersPath.length) return plainQuery.test(query) ? this.#listOf(query) : undefined;
+    if (query !== '' || request.headers.get('if-none-match') !== null) return undefined;
+    const rest = path.slice(usersPath.length);
+    const id = rest.startsWith('/') ? toId(rest.slice(1)) : 0;
+    const seen = id === 0 ? undefined : this.#parts.people.glimpse(id);
+    return seen && { kind: 'user', id, seen };
+  }
+
+  #listOf(query: string): Question | undefined {
+    const parameters = plainParameters(query);
+    if (parameters === undefined || parameters.count === 0) return undefined;
+    const filter = parameters.filter?.trim() ?? '';
+    if (filter === '') return { kind: 'page', parameters };
+    const key = this.#userNameKey(filter);
+    if (key === undefined || (parameters.startIndex ?? 1) > 1) return undefined;
+    const seen = this.#parts.people.glimpseByName(key);
+    return seen && { kind: 'userName', seen };
+  }
+
+  /** Of a filter that demands one userName and nothing else, and needs no repair. */
+  #userNameKey(text: string): string | undefined {
+    const { latest } = this.#parts.configurations;
+    return latest && equalTo(readFilter(latest.userType, text).filter, 'userName')?.key;
+  }
+
+  #find({ facts }: AskedAtOnce, { question, source, configuration }: CallAtOnce): Found | undefined {
+    const { people } = this.#parts;
     const viewer = { sourceId: source.id, configuration };
     const base = facts.baseUrl + scimBase;
     const link: Link = (resourceType, id) => `${base}/${resourceType}s/${id}`;
-    if (facts.path.length === usersPath.length)
-      return plainQuery.test(query) ? this.#list(viewer, link, { query, source }) : undefined;
-    if (query !== '' || request.headers.get('if-none-match') !== null) return undefined;
-    return this.#user(viewer, link, facts.path.slice(usersPath.length));
-  }
-
-  /** `rest`: the path behind /Users. */
-  #user(viewer: Viewer, link: Link, rest: string): Found | undefined {
-    const id = rest.startsWith('/') ? toId(rest.slice(1)) : 0;
-    const user = id === 0 ? undefined : this.#parts.people.get(viewer, link, id);
-    if (user === undefined) return undefined;
-    const tag = toETag(user.version, viewer.configuration.shownVersion);
-    return { text: user.text, tag, touched: [{ resourceType: 'User', resourceId: id }] };
-  }
-
-  #list(
-    viewer: Viewer,
-    link: Link,
-    { query, source }: { readonly query: string; readonly source: ScimSource },
-  ): Found | undefined {
-    const parameters = plainParameters(query);
-    if (parameters === undefined) return undefined;
-    const startIndex = Math.max(1, parameters.startIndex ?? 1);
-    const count = countOf(viewer.configuration.settings, parameters);
-    const filter = parameters.filter?.trim() ?? '';
-    if (count === 0) return undefined;
-    if (filter === '') {
-      const page = this.#parts.people.page(viewer, link, { startIndex, count });
+    if (question.kind === 'page') {
+      const { parameters } = question;
+      const startIndex = Math.max(1, parameters.startIndex ?? 1);
+      const count = countOf(configuration.settings, parameters);
+      const page = count === 0 ? undefined : people.page(viewer, link, { startIndex, count });
       return page && toList(page.totalResults, startIndex, page.texts);
     }
-    const key = userNameKey(viewer, filter, source.settings.dialect === 'compat');
-    if (key === undefined || startIndex > 1) return undefined;
-    const users = this.#parts.people.byName(viewer, link, key);
-    return users && toList(users.length, startIndex, users);
+    const users = people.texts(viewer, link, question.seen);
+    if (question.kind === 'userName') {
+      const isShown = countOf(configuration.settings, {}) > 0;
+      return users && isShown ? toList(users.length, 1, users) : undefined;
+    }
+    const user = users?.[0];
+    if (user === undefined) return undefined;
+    const tag = toETag(user.version, configuration.shownVersion);
+    return { text: user.text, tag, touched: [{ resourceType: 'User', resourceId: question.id }] };
   }
+}
+
+interface CallAtOnce {
+  readonly question: Question;
+  readonly source: ScimSource;
+  readonly configuration: Viewer['configuration'];
+}
+
+/** As it was at the moment at which the users were seen; undefined when none was. */
+function versionSeenIn(question: Question): string | undefined {
+  const seen = question.kind === 'page' ? undefined : question.seen[0];
+  return seen && (seen.configuration_version ?? '0');
 }
 
 function toList(totalResults: number, startIndex: number, users: readonly ResourceText[]): Found {
@@ -127,14 +168,6 @@ function plainParameters(query: string): ListParameters | undefined {
   return isPlain ? parameters : undefined;
 }
 
-/** The key of the userName that the filter demands, when it demands nothing else and nothing in it had to be mended. */
-function userNameKey({ configuration }: Viewer, text: string, isCompat: boolean): string | undefined {
-  const options = { unquotedValues: isCompat, bareExtensionNames: isCompat };
-  const read = readFilter(configuration.userType, text, options);
-  if (read.unquotedValues.length > 0 || read.bareNames.length > 0) return undefined;
-  return equalTo(read.filter, 'userName')?.key;
-}
-
 /** What fails is tried again in the ordinary way, which knows how to say so. */
 function attempt<T>(read: () => T): T | undefined {
   try {
@@ -144,7 +177,11 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function toResponse({ request, headers }: AskedAtOnce, { text, tag }: Found): Response {
+function toResponse(
+  request: Request,
+  { text, tag }: Found,
+  headers: Readonly<Record<string, string>>,
+): Response {
   const contentType = mediaTypeOf(request.headers.get('accept'));
   const init =
     tag === undefined

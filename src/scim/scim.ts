@@ -49,7 +49,8 @@ const bearerForm = /^Bearer +([^\s,]+)$/i;
 export function scimSurface(parts: ScimParts): Surface {
   const app = scimApp(parts);
   const callLog = new CallLog(parts);
-  const atOnce = new AtOnce({ people: parts.people.atOnce, configurations: parts.configurations, callLog });
+  const { people, sources, configurations } = parts;
+  const atOnce = new AtOnce({ people: people.atOnce, sources, configurations, callLog });
   return {
     name: 'scim',
     base: scimBase,
@@ -60,12 +61,10 @@ export function scimSurface(parts: ScimParts): Surface {
     async authenticate(headers) {
       return { kind: 'source', ...(await parts.sources.authenticateScim(tokenOf(headers))) };
     },
-    recognise(headers) {
-      const token = tokenOf(headers);
-      const known = token === undefined ? undefined : parts.sources.recogniseScim(token);
-      return known && { kind: 'source', ...known };
+    recognise(asked) {
+      const token = tokenOf(asked.request.headers);
+      return token === undefined ? undefined : atOnce.recognise(asked, token);
     },
-    answerAtOnce: (asked) => atOnce.answer(asked),
     async handle(request) {
       const startedMs = performance.now();
       const response = await app.handle(request);

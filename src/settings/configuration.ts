@@ -79,6 +79,11 @@ export class Configurations {
     return this.#kept;
   }
 
+  /** What was read last, though it may not be in force any more. */
+  get latest(): Configuration | undefined {
+    return this.#loaded;
+  }
+
   /** The same when it was read before; undefined when it has to be read first. */
   keptAt(version: string): Configuration | undefined {
     return this.#loaded?.version === version ? this.#loaded : undefined;

@@ -19,6 +19,11 @@ export async function readConfigurationVersion(db: Reader): Promise<string> {
   return row?.value ?? '0';
 }
 
+/** The same as a part of another statement; null for 0. */
+export function configurationVersionIn(db: Reader) {
+  return db.selectFrom('setting').select('value').where('key', '=', versionKey);
+}
+
 /** The same without waiting; undefined where the engine has to wait. */
 export function configurationVersionAtOnce(db: Reader): string | undefined {
   const rows = selectVersion.atOnce(db, { key: versionKey });

@@ -153,9 +153,12 @@ export class Sources {
     return { ...found, source: requireActive(found.source) };
   }
 
-  /** The same without waiting, for a token that was shown before; undefined whenever it takes more to tell. */
-  recogniseScim(token: string): Authenticated<ScimSource> | undefined {
-    const configurationVersion = configurationVersionAtOnce(this.#database.read);
+  /**
+   * The same without waiting, for a token that was shown before; undefined whenever it takes more to tell. `version`:
+   * of the configuration, if it was read for this request already.
+   */
+  recogniseScim(token: string, version?: string): Authenticated<ScimSource> | undefined {
+    const configurationVersion = version ?? configurationVersionAtOnce(this.#database.read);
     if (configurationVersion === undefined) return undefined;
     const known = this.#tokens.find(sha256Hex(token), configurationVersion);
     if (known === undefined || this.#hasExpired(known)) return undefined;
