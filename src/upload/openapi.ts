@@ -145,7 +145,7 @@ const status = oneOf(runStatuses);
 const counts = Type.Object(Object.fromEntries(countNames.map((name) => [name, amount])));
 
 /** Lists that are types elsewhere, as values; the compiler sees to it that each is whole. */
-const issueCodes = namesOf<IssueCode>({
+export const issueCodes = namesOf<IssueCode>({
   invalidRecord: true,
   duplicateRecord: true,
   ambiguousMatch: true,

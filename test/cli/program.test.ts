@@ -26,6 +26,8 @@ const commands = [
   'import',
   'run list',
   'run show',
+  'run log',
+  'run compare',
   'run approve',
   'run reject',
   'run cancel',
