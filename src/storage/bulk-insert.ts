@@ -6,7 +6,7 @@ type Row<T extends keyof Tables> = Insertable<Tables[T]>;
 type Insert<T extends keyof Tables> = InsertQueryBuilder<Tables, T, InsertResult>;
 
 /** Rows in one statement. Few sizes, so that few statements are prepared, and each is used again. */
-const sizes = [64, 16, 4, 1] as const;
+const sizes = [64, 16, 4, 2, 1] as const;
 
 /**
  * Inserts rows by statements that are built and compiled once for each engine and size: building one for a hundred rows
