@@ -1,8 +1,8 @@
 import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import { findCandidates } from './candidates.ts';
-import type { SortKey } from './filter-sql.ts';
 import type { RankedRow } from './first-rows.ts';
 import { breathe } from './query-line.ts';
+import type { Ask } from './row-walk.ts';
 import type { Selecting } from './select-rows.ts';
 
 /** Matches of an index that are looked at one by one; what has more of them is walked. */
@@ -12,10 +12,11 @@ const fewMax = 5_000;
 export async function findFew(
   selecting: Selecting,
   filter: ResolvedFilter,
-  key: SortKey | undefined,
+  ask: Ask,
 ): Promise<readonly RankedRow[] | undefined> {
-  const { db, context, scope, listing } = selecting;
+  const { db, context, scope, listing, walk } = selecting;
   const { owner } = scope;
+  const { key } = ask(undefined);
   // What was found by one term alone, and is shown to everybody by id, needs no second look.
   const isAll = owner === undefined && key === undefined;
   const direct = await listing.findDirectly(db, context, filter);
@@ -26,8 +27,9 @@ export async function findFew(
   const ids = await findCandidates(filter, fewMax, askerOf(selecting));
   if (ids === undefined) return undefined;
   if (isAll && isOneTerm(filter)) return ids.map(byId);
-  const { condition } = listing.filterSql(filter, scope);
-  return listing.list.rowsAmong(db, { condition, owner }, ids, key);
+  return walk.among(ids, ask, (part, asked) =>
+    listing.list.rowsAmong(db, { condition: asked.condition, owner }, part, asked.key),
+  );
 }
 
 export function byId(id: number): RankedRow {

@@ -11,6 +11,7 @@ import {
   type Value,
 } from './filter-sql-place.ts';
 import { byCodePoint, idValue, textValue, timeValue } from './filter-sql-value.ts';
+import type { Wide } from './filter-sql-wide.ts';
 
 /** What a compiled filter may refer to besides the row itself. */
 export interface FilterScope {
@@ -25,6 +26,8 @@ export interface FilterScope {
   readonly tagEnding: string;
   /** The additional fields there are. Values of fields that were removed are kept, and shown to nobody. */
   readonly additionalFields: readonly string[];
+  /** Set when one resource is looked at whose memberships are too many for one statement. */
+  readonly wide?: Wide | undefined;
 }
 
 /** A closed map: no attribute name of a client ever becomes SQL. Keys are the paths of RFC 7644 §3.10. */

@@ -45,6 +45,7 @@ const members = (scope: FilterScope): Place => {
     link: { inner: sql.ref('theirs.group_id'), outer: groupId },
     where: isSeen(scope, 'member.owner_source_id'),
     order: id,
+    wide: scope.wide,
     element: {
       value: noValue,
       place: element({

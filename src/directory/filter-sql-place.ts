@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CompareOperator } from '../resource/filter.ts';
 import type { ResolvedLiteral } from '../resource/filter-resolve.ts';
 import type { AttributeDefinition } from '../resource/schema.ts';
+import type { Slice, Wide } from './filter-sql-wide.ts';
 
 export type Sql = RawBuilder<unknown>;
 
@@ -127,10 +128,13 @@ export interface RowsOptions {
   readonly where?: Condition;
   readonly order: Sql;
   readonly element: Element;
+  /** Set for a resource that has very many of these rows: they are read in slices of `order`, which is a number. */
+  readonly wide?: Wide | undefined;
 }
 
 /** Values that are rows of other tables, or of the elements of a list. */
 export function rows(options: RowsOptions): Place {
+  if (options.wide !== undefined) return wideRows(options, options.wide);
   const { from, link, where: isValue = always, order, element } = options;
   const own = link === undefined ? isValue : sql<SqlBool>`${link.inner} = ${link.outer} and ${isValue}`;
   const any: Place['any'] = (term, drive) => {
@@ -148,6 +152,34 @@ export function rows(options: RowsOptions): Place {
     first: (key) => {
       const inRow = key(element);
       const first = sql`(select ${inRow.key} from ${from} where ${own} order by ${order} limit 1)`;
+      return { ...inRow, key: first, isIndexed: false };
+    },
+  };
+}
+
+function wideRows({ from, link, where: isValue = always, order, element }: RowsOptions, wide: Wide): Place {
+  const isOwn = link === undefined ? always : sql<SqlBool>`${link.inner} = ${wide.id}`;
+  const inSlice = ({ after, to }: Slice) =>
+    sql<SqlBool>`${isOwn} and ${order} > ${after} and ${order} <= ${to} and ${isValue}`;
+  const any: Place['any'] = (term) => {
+    const { condition } = term(element);
+    return all(
+      wide.any((slice) => sql`exists (select 1 from ${from} where ${inSlice(slice)} and ${condition})`),
+    );
+  };
+  return {
+    isSingular: false,
+    any,
+    present: () => any(() => all(always), 'exists'),
+    first: (key) => {
+      const inRow = key(element);
+      const first = wide.first((slice) => {
+        const found = sql`from ${from} where ${inSlice(slice)}`;
+        return {
+          isThere: sql`exists (select 1 ${found})`,
+          key: sql`(select ${inRow.key} ${found} order by ${order} limit 1)`,
+        };
+      }, inRow);
       return { ...inRow, key: first, isIndexed: false };
     },
   };

@@ -60,6 +60,7 @@ const groups = (scope: FilterScope): Place => {
     link: { inner: sql.ref('mine.user_id'), outer: userId },
     where: isSeen(scope, 'its.owner_source_id'),
     order: id,
+    wide: scope.wide,
     element: {
       value: noValue,
       place: element({

@@ -56,12 +56,12 @@ export function filterScope(dialect: Dialect, context: DirectoryContext): Filter
 
 /** The filter as a condition on the rows of `user`. */
 export function userFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
-  return compiled(filter, userHolder(scope), userRows);
+  return compiled(filter, userHolder(scope), scope.wide === undefined ? userRows : undefined);
 }
 
 /** The filter as a condition on the rows of `group_`. */
 export function groupFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
-  return compiled(filter, groupHolder(scope), groupRows);
+  return compiled(filter, groupHolder(scope), scope.wide === undefined ? groupRows : undefined);
 }
 
 /** The key by which users are sorted, over the rows of `user`. */
@@ -87,8 +87,9 @@ interface Rows {
 const userRows: Rows = { id: sql.ref('user.id'), live: sql`"user" where "user".state <> 'archived'` };
 const groupRows: Rows = { id: sql.ref('group_.id'), live: sql`group_ where group_.state = 'existing'` };
 
-function compiled(filter: ResolvedFilter, holder: Holder, rows: Rows): CompiledFilter {
+function compiled(filter: ResolvedFilter, holder: Holder, rows: Rows | undefined): CompiledFilter {
   const { condition } = compile(filter, holder);
+  if (rows === undefined) return { condition, driven: condition, isIndexed: false, wholes: [] };
   const driven = compile(filter, holder, rows);
   return driven.isIndexed
     ? { condition, driven: driven.condition, isIndexed: true, wholes: driven.wholes ?? [] }

@@ -2,10 +2,12 @@ import { groupFilterSql, groupSortKey } from './filter-sql.ts';
 import { type Group, selectGroups } from './group-store.ts';
 import { groupList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
+import { groupMembers } from './related-store.ts';
 import { findLinks } from './source-link-store.ts';
 
 export const groupListing: Listing<Group> = {
   list: groupList,
+  related: groupMembers,
   filterSql: groupFilterSql,
   sortKey: groupSortKey,
   select: selectGroups,

@@ -1,9 +1,11 @@
 import type { FilterTarget, ResolvedFilter } from '../resource/filter-resolve.ts';
 import type { Database, Reader } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
+import { rowCost } from './filter-cost.ts';
 import { type CompiledFilter, type FilterScope, filterScope, type SortKey } from './filter-sql.ts';
 import type { ListStore } from './list-store.ts';
 import { QueryLine } from './query-line.ts';
+import type { RelatedStore } from './related-store.ts';
 import { RowWalk } from './row-walk.ts';
 import { type Position, type Selection, selectRows } from './select-rows.ts';
 
@@ -38,6 +40,7 @@ export interface Sort {
 /** What differs between the list of users and the list of groups. */
 export interface Listing<R> {
   readonly list: ListStore;
+  readonly related: RelatedStore;
   filterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter;
   sortKey(target: FilterTarget, scope: FilterScope): SortKey;
   /** Ids that a filter names outright, by one look into a unique index; undefined for any other filter. */
@@ -76,6 +79,8 @@ export function queryRows<R extends Listed>(
     db: database.read,
     line: lineOf(database),
     list: listing.list,
+    related: listing.related,
+    cost: rowCost(query.filter, query.sort?.target),
     owner,
     sourceId: context.sourceId,
     signal: context.signal,

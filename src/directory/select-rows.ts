@@ -6,7 +6,7 @@ import type { FilterScope, SortKey } from './filter-sql.ts';
 import { FirstRows, type RankedRow, type RankOrder, rankOrder } from './first-rows.ts';
 import type { IdRange, Rows } from './list-store.ts';
 import type { Listed, Listing, Query, Sort } from './query.ts';
-import { type RowWalk, sumOf } from './row-walk.ts';
+import { type Ask, type RowWalk, sumOf } from './row-walk.ts';
 
 /** Where a cursor stands: behind this row. */
 export type Position = RankedRow;
@@ -30,6 +30,7 @@ export interface Selecting {
 /** A query whose filter and order are known in terms of the database. */
 interface Plan {
   readonly rows: Rows;
+  readonly ask: Ask;
   readonly key: SortKey | undefined;
   readonly order: RankOrder;
   readonly isDescending: boolean;
@@ -54,16 +55,27 @@ export async function selectRows(selecting: Selecting, query: Query): Promise<Se
   const key = query.sort && sortKeyOf(selecting, query.sort);
   const page = pageAsked(query);
   if (query.filter !== undefined) {
-    const few = await findFew(selecting, query.filter, key);
+    const few = await findFew(selecting, query.filter, askOf(selecting, query));
     if (few !== undefined) return pageOfFew(few, order, page);
   }
   const condition = query.filter && listing.filterSql(query.filter, scope).condition;
-  const plan: Plan = { rows: { condition, owner: scope.owner }, key, order, isDescending, page };
+  const ask = askOf(selecting, query);
+  const plan: Plan = { rows: { condition, owner: scope.owner }, ask, key, order, isDescending, page };
   if (page.count === 0) return { totalResults: await countRows(selecting, plan), rows: [], next: undefined };
   if (key === undefined)
     return condition === undefined ? pageOfAll(selecting, plan) : pageByWalking(selecting, plan);
   const isByIndex = key.isIndexed && condition === undefined && scope.owner === undefined;
   return isByIndex ? pageByIndex(selecting, plan, key) : pageBySorting(selecting, plan, key);
+}
+
+/** What the query asks of each row. */
+function askOf(selecting: Selecting, { filter, sort }: Query): Ask {
+  const { listing, scope } = selecting;
+  return (wide) => {
+    const within = { ...selecting, scope: { ...scope, wide } };
+    const condition = filter && listing.filterSql(filter, within.scope).condition;
+    return { condition, key: sort && sortKeyOf(within, sort) };
+  };
 }
 
 function sortKeyOf({ listing, scope }: Selecting, { target }: Sort): SortKey {
@@ -94,13 +106,13 @@ function cut(
   return { rows: shown, next: hasMore ? shown.at(-1) : undefined };
 }
 
-async function countRows({ db, listing, walk }: Selecting, { rows }: Plan): Promise<number> {
+async function countRows({ db, listing, walk }: Selecting, { rows, ask }: Plan): Promise<number> {
   const all = await walk.total();
   if (rows.condition === undefined) return all;
   walk.require(all);
   let total = 0;
-  await walk.each(0, async (range) => {
-    total += (await listing.list.idsWithin(db, rows, range)).length;
+  await walk.each(0, ask, async ({ condition, range }) => {
+    total += (await listing.list.idsWithin(db, { ...rows, condition }, range)).length;
     return true;
   });
   return total;
@@ -144,13 +156,13 @@ async function pageByWalking(selecting: Selecting, plan: Plan): Promise<Selectio
 
 async function numberedByWalking(
   { db, listing, walk }: Selecting,
-  { rows, page: { skip, count } }: Plan,
+  { rows, ask, page: { skip, count } }: Plan,
 ): Promise<Selection> {
   walk.require(await walk.total());
   const shown: RankedRow[] = [];
   let total = 0;
-  await walk.each(0, async (range) => {
-    const ids = await listing.list.idsWithin(db, rows, range);
+  await walk.each(0, ask, async ({ condition, range }) => {
+    const ids = await listing.list.idsWithin(db, { ...rows, condition }, range);
     const first = Math.max(0, skip - total);
     const wanted = ids.slice(first, first + count - shown.length);
     shown.push(...wanted.map(byId));
@@ -164,14 +176,16 @@ async function numberedByWalking(
  * Goes on until the page is full. One for whose sake too many rows would have to be looked at ends early, even with
  * nothing on it (RFC 9865 §2.1 allows fewer results than asked for); the cursor goes on from there.
  */
-async function nextByWalking({ db, listing, walk }: Selecting, { rows, page }: Plan): Promise<Selection> {
+async function nextByWalking(
+  { db, listing, walk }: Selecting,
+  { rows, ask, page }: Plan,
+): Promise<Selection> {
   const found: RankedRow[] = [];
-  let [looked, last, isAtEnd] = [0, 0, true];
-  await walk.each(page.after?.id ?? 0, async (range) => {
-    found.push(...(await listing.list.idsWithin(db, rows, range)).map(byId));
-    looked += range.live;
+  let [last, isAtEnd] = [0, true];
+  await walk.each(page.after?.id ?? 0, ask, async ({ condition, range }) => {
+    found.push(...(await listing.list.idsWithin(db, { ...rows, condition }, range)).map(byId));
     last = range.to - 1;
-    isAtEnd = found.length <= page.count && looked < walk.rowsMax;
+    isAtEnd = found.length <= page.count && walk.looked < walk.rowsMax;
     return isAtEnd;
   });
   const { rows: shown, next } = cut(found, page, page.count);
@@ -215,14 +229,14 @@ function stepsFrom(
 /** Any order, with or without a filter: looks at every row and keeps the first ones up to the end of the page. */
 async function pageBySorting(selecting: Selecting, plan: Plan, key: SortKey): Promise<Selection> {
   const { db, listing, walk } = selecting;
-  const { rows, order, page } = plan;
+  const { rows, ask, order, page } = plan;
   const { after, skip, count } = page;
   walk.require(await walk.total());
   requireShallow(skip + count);
   const kept = new FirstRows(order, skip + count + 1);
   let total = 0;
-  await walk.each(0, async (range) => {
-    const found = await listing.list.rowsWithin(db, rows, range, key);
+  await walk.each(0, ask, async ({ condition, key: inPiece = key, range }) => {
+    const found = await listing.list.rowsWithin(db, { ...rows, condition }, range, inPiece);
     total += found.length;
     await kept.add(after === undefined ? found : found.filter((row) => order(row, after) > 0));
     return true;

@@ -3,6 +3,7 @@ import { type DirectoryContext, isVisible } from './context.ts';
 import { userFilterSql, userSortKey } from './filter-sql.ts';
 import { userList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
+import { userGroups } from './related-store.ts';
 import { withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 import type { User } from './user.ts';
@@ -10,6 +11,7 @@ import { findLiveUsers, findUsersByNameKeys, selectUsers } from './user-store.ts
 
 export const userListing: Listing<User> = {
   list: userList,
+  related: userGroups,
   filterSql: userFilterSql,
   sortKey: userSortKey,
   select: selectLiveUsers,

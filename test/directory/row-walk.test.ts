@@ -91,7 +91,7 @@ describe.each(dialects())('queries that look at everything, on %s', (dialect) =>
     const ask = (context: DirectoryContext) =>
       app.people.queryRows(context, { filter, startIndex: 1, count: 10 });
     const finished: string[] = [];
-    const crowd = Array.from({ length: 40 }, () => ask(first).then(() => finished.push('first')));
+    const crowd = Array.from({ length: 80 }, () => ask(first).then(() => finished.push('first')));
     const guest = ask(second).then((selection) => {
       finished.push('second');
       return selection;
@@ -101,7 +101,7 @@ describe.each(dialects())('queries that look at everything, on %s', (dialect) =>
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
     for (const { reason } of refused)
-      expect(reason).toMatchObject({ kind: 'limitExceeded', retryAfterSeconds: 2 });
+      expect(reason).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 2 });
     // Many walks of the first source stood in line before it.
     expect(finished.indexOf('second')).toBeLessThan(finished.length - 1);
   }, 60_000);
