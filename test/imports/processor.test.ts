@@ -36,7 +36,8 @@ for (const dialect of dialects()) {
         'Oslo',
         'VPN',
       ]);
-      expect(user).toMatchObject({ state: 'active', ownerSourceId: 1, version: 1 });
+      // Once for herself, and once for her manager, who is shown from then on.
+      expect(user).toMatchObject({ state: 'active', ownerSourceId: 1, version: 2 });
     });
 
     test('changes nothing for a file that says the same', async () => {
