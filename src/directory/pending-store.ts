@@ -2,7 +2,7 @@ import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
-import { inTexts } from '../storage/list-parameter.ts';
+import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import { statement } from '../storage/statement.ts';
 import { requireKey } from './key-length.ts';
 
@@ -151,4 +151,16 @@ export async function deletePendingOf(
 ): Promise<void> {
   if (references === undefined) await deleteAllOf(tx, { kind, resource: resourceId });
   else await deleteSomeOf(tx, { kind, resource: resourceId, references: JSON.stringify(references) });
+}
+
+const deleteManagersOf = statement<{ ids: string }, never>((db, place) =>
+  db
+    .deleteFrom('pending_reference')
+    .where('kind', '=', 'manager')
+    .where('resource_id', 'in', inNumbers(db, place('ids'))),
+);
+
+/** The managers whom these users wait for are void, whichever source named them: somebody has decided since. */
+export async function deletePendingManagers(tx: Tx, userIds: readonly number[]): Promise<void> {
+  if (userIds.length > 0) await deleteManagersOf(tx, { ids: JSON.stringify(userIds) });
 }

@@ -9,7 +9,7 @@ import { appendJournal, difference, type JournalAction, type JournalEntry } from
 import { keepArrivals } from './manager.ts';
 import { unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
-import { deletePendingOf, insertPending } from './pending-store.ts';
+import { deletePendingManagers, insertPending } from './pending-store.ts';
 import { writeUnits } from './save-units.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
@@ -81,7 +81,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   await touchOthers(tx, context, written);
   await writeLinks(tx, context, placed);
   const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
-  await writePendingManagers(tx, context, placed, isAnybodyWaiting);
+  await writePendingManagers(tx, context, placed);
   await appendJournal(tx, context, [...written.map(toJournal), ...entries]);
   const isSettling = isAnybodyWaiting || placed.some((user) => user.pendingManager !== undefined);
   if (isSettling) await settlePending(tx, context, written);
@@ -288,19 +288,26 @@ async function writePendingManagers(
   tx: Tx,
   context: DirectoryContext,
   users: readonly Placed[],
-  isAnybodyWaiting: boolean,
 ): Promise<void> {
-  const { sourceId } = context;
-  for (const { id, before, change, pendingManager, managerId } of users) {
-    const isOther = before !== undefined && managerId !== (before.manager?.id ?? null);
-    const saysAnew =
-      before !== undefined &&
-      (pendingManager !== undefined || change.mode === 'replace' || change.removesManager === true);
-    if (isOther || (isAnybodyWaiting && saysAnew)) await deletePendingOf(tx, 'manager', id);
-    if (pendingManager === undefined || sourceId === null) continue;
-    const waiter = { sourceId, kind: 'manager' as const, resourceId: id, now: context.now };
-    await insertPending(tx, waiter, [pendingManager]);
+  await deletePendingManagers(
+    tx,
+    users.filter(decidesOnManager).map((user) => user.id),
+  );
+  const { sourceId, now } = context;
+  if (sourceId === null) return;
+  for (const { id, pendingManager } of users) {
+    if (pendingManager === undefined) continue;
+    await insertPending(tx, { sourceId, kind: 'manager', resourceId: id, now }, [pendingManager]);
   }
+}
+
+/** Whether a manager whom the user may have waited for is out of date, whoever named that one. */
+function decidesOnManager({ before, change, pendingManager, managerId }: Placed): boolean {
+  if (before === undefined) return false;
+  const isOther = managerId !== (before.manager?.id ?? null);
+  return (
+    isOther || pendingManager !== undefined || change.mode === 'replace' || change.removesManager === true
+  );
 }
 
 function toJournal({ id, former, settled }: Placed): JournalEntry {

@@ -170,6 +170,15 @@ describe.each(engines)('unknownMembers=pending on %s', (dialect) => {
     expect((await app.call('GET', '/Users/3')).body[enterpriseUrn]).toBeUndefined();
   });
 
+  test('forgets a manager whom one source waited for when another says that there is none', async () => {
+    await using app = await openWithBosses(dialect, settings);
+    const other = { token: await app.addSource('Other') };
+    await setManager(app, { value: 'late' });
+    expect((await app.call('PUT', '/Users/3', { userName: 'ann' }, other)).status).toBe(200);
+    await app.createUser({ userName: 'late' });
+    expect((await app.call('GET', '/Users/3')).body[enterpriseUrn]).toBeUndefined();
+  });
+
   test('goes on waiting for a manager while other attributes change', async () => {
     await using app = await openWithBosses(dialect, settings);
     await setManager(app, { value: 'late' });
