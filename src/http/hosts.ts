@@ -65,13 +65,15 @@ function remembered(matches: AddressMatcher): AddressMatcher {
 }
 
 /** A name or an address, and perhaps a port (RFC 9110 §7.2). Whatever else a Host held would stand in the links we send. */
-const hostForm = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/;
+const hostForm = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/;
+const portMax = 65_535;
 
 /** The name of a Host header without its port and without the brackets of an IPv6 address; '' when it has another form. */
 export function bareHost(host: string): string {
   const lower = host.trim().toLowerCase();
   if (isIP(lower) === 6) return lower;
-  const [, address, name] = hostForm.exec(lower) ?? [];
+  const [, address, name, port = '1'] = hostForm.exec(lower) ?? [];
+  if (Number(port) < 1 || Number(port) > portMax) return '';
   return address ?? name ?? '';
 }
 
