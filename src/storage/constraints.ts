@@ -47,9 +47,11 @@ export class StaleRead extends Error {
 const passingCodes =
   /^(SQLITE_(BUSY|IOERR|READONLY|CANTOPEN)|08|25P03|40001|40P01|53|55P03|57|E(CONN|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PIPE|TIMEDOUT))/;
 
-/** A connection that ends under a query fails it without a code. */
+/** What the driver says, without a code, of a connection that ended under a query or has ended before it. */
+const lostConnection = /^Connection terminated|^Client (?:was closed|has encountered a connection error)/;
+
 function isLostConnection(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Connection terminated');
+  return error instanceof Error && lostConnection.test(error.message);
 }
 
 /** A full disk, a lost connection, too much contention: the client's business only in so far as it may try again. */
