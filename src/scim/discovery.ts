@@ -98,7 +98,7 @@ function serviceProviderConfig(call: ScimCall) {
       cursor: true,
       index: true,
       defaultPaginationMethod: 'index',
-      defaultPageSize: countDefault,
+      defaultPageSize: Math.min(countDefault, countMax),
       maxPageSize: countMax,
       cursorTimeout: cursorTimeoutSeconds,
     },
