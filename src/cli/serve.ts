@@ -86,7 +86,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   const { database, sources, configurations, folder } = services;
   const clock = systemClock;
   const requests = new RequestLog({ path: folder.requests, clock, log });
-  const retention = new Retention({ requests, limits: () => retentionLimits(configurations) });
+  const retention = new Retention({ requests, limits: () => retentionLimits(configurations), log });
   const supervisor = new Supervisor({
     command: [...selfCommand(), 'processor', '--data', config.data, '--log-level', config.logLevel],
     environment: processorEnvironment(config),

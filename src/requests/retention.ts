@@ -1,17 +1,21 @@
+import type { Log } from '../log.ts';
 import type { RetentionLimits } from './record.ts';
 import type { RequestLog } from './request-log.ts';
 
-const lookMs = 60_000;
+const defaultLookMs = 60_000;
 const defaultPauseMs = 50;
 
 export interface RetentionParts {
   readonly requests: RequestLog;
   readonly limits: () => Promise<RetentionLimits>;
+  readonly log: Log;
   /** Between two pieces: the requests that came meanwhile go first. */
   readonly pauseMs?: number;
+  /** Between two looks. */
+  readonly lookMs?: number;
 }
 
-/** Looks every minute for what is too old or too much, and removes it in small pieces. */
+/** Looks now and then for what is too old or too much, and removes it in small pieces. */
 export class Retention {
   readonly #parts: RetentionParts;
   #timer: NodeJS.Timeout | undefined;
@@ -22,7 +26,7 @@ export class Retention {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => this.#round(), lookMs);
+    this.#timer = setTimeout(() => this.#round(), this.#parts.lookMs ?? defaultLookMs);
     this.#timer.unref();
   }
 
@@ -32,7 +36,10 @@ export class Retention {
   }
 
   async #round(): Promise<void> {
-    await this.prune().catch(() => undefined);
+    // A database that is away for a moment must not end the rounds.
+    await this.prune().catch((error: unknown) => {
+      this.#parts.log.warn({ err: error }, 'the request log could not be pruned; it is tried again later');
+    });
     if (!this.#isStopped) this.start();
   }
 

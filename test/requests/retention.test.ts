@@ -96,10 +96,28 @@ describe('retention of the request log', () => {
     const retention = new Retention({
       requests: log,
       limits: async () => ({ ...roomy, days: 1 }),
+      log: house.log(),
       pauseMs: 0,
     });
     await retention.prune();
     expect(house.paths()).toEqual([]);
+  });
+
+  test('says so when it fails, and goes on', async () => {
+    using house = new LogHouse();
+    const looks: string[] = [];
+    const { promise: second, resolve } = Promise.withResolvers<void>();
+    const limits = async () => {
+      looks.push('look');
+      if (looks.length === 1) throw new Error('the settings are away');
+      resolve();
+      return roomy;
+    };
+    const retention = new Retention({ requests: house.open(), limits, log: house.log(), lookMs: 1 });
+    retention.start();
+    await second;
+    retention.stop();
+    expect(house.said.join('')).toContain('the settings are away');
   });
 });
 

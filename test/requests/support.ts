@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log.ts';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { RequestLog } from '../../src/requests/request-log.ts';
 import { RequestReader } from '../../src/requests/request-reader.ts';
@@ -19,10 +19,19 @@ export class LogHouse implements Disposable {
     this.path = join(this.folder, path);
   }
 
+  /** The service's own log. */
+  log(): Log {
+    return createLog({ level: 'debug', destination: { write: (line) => void this.said.push(line) } });
+  }
+
   /** A log that writes when it is told to, or when its buffer is full. */
   open(): RequestLog {
-    const log = createLog({ level: 'debug', destination: { write: (line) => void this.said.push(line) } });
-    const opened = new RequestLog({ path: this.path, clock: this.clock, log, waitMs: 60_000 });
+    const opened = new RequestLog({
+      path: this.path,
+      clock: this.clock,
+      log: this.log(),
+      waitMs: 60_000,
+    });
     this.#opened.push(opened);
     return opened;
   }
