@@ -80,6 +80,15 @@ describe('openApiDocument', () => {
     }
   });
 
+  test('closes no list that a Power User can make longer, and no spelling that is taken', () => {
+    const { UserRequest, PatchOp } = api.components.schemas;
+    expect(UserRequest.properties.userType).not.toHaveProperty('enum');
+    expect(UserRequest.properties.userType.examples).toContain('Intranet User');
+    const { op } = PatchOp.properties.Operations.items.properties;
+    for (const text of ['add', 'Replace', 'REMOVE']) expect(schemaProblems(op, text, resolve)).toEqual([]);
+    expect(schemaProblems(op, 'delete', resolve)).not.toEqual([]);
+  });
+
   test('describes exactly the variables that a path has', () => {
     for (const { path, operation } of operations) {
       const inPath = parametersOf(operation).filter((parameter) => parameter.in === 'path');

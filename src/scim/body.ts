@@ -13,6 +13,7 @@ export async function readScimBody(
   bounds: JsonBounds = scimJsonBounds,
 ): Promise<ScimValue> {
   requireJson(request.headers.get('content-type'));
+  requireNoEncoding(request.headers.get('content-encoding'));
   const { scimBodyBytesMax } = call.context.configuration.settings;
   const bytesMax = bounds === scimJsonBounds ? scimBodyBytesMax : bounds.documentBytesMax;
   const bytes = await readBody(request, bytesMax);
@@ -20,6 +21,12 @@ export async function readScimBody(
   const body = readJson(bytes, { ...bounds, documentBytesMax: bytesMax });
   call.trace.body = body;
   return body;
+}
+
+function requireNoEncoding(contentEncoding: string | null): void {
+  if (contentEncoding === null || /^\s*(?:identity)?\s*$/i.test(contentEncoding)) return;
+  const detail = 'Send the body without Content-Encoding: it is taken as it is, not compressed.';
+  throw new DomainError('unsupportedMediaType', detail);
 }
 
 function requireJson(contentType: string | null): void {

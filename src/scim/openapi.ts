@@ -2,7 +2,12 @@ import type { Components, JsonSchema, Parameter } from '../http/operation.ts';
 import { schemaRef } from '../http/operation.ts';
 import { bulkOperationsMax, bulkRequestUrn, bulkResponseUrn } from '../resource/bulk-request.ts';
 import { patchOperationsMax, patchOpUrn } from '../resource/patch-operation.ts';
-import { additionalFieldsUrn, buildResourceType, type ResourceType } from '../resource/schema.ts';
+import {
+  type AttributeDefinition,
+  additionalFieldsUrn,
+  buildResourceType,
+  type ResourceType,
+} from '../resource/schema.ts';
 import { type Purpose, toObjectSchema } from './json-schema.ts';
 import { searchRequestUrn } from './list-parameters.ts';
 
@@ -51,7 +56,7 @@ function nameFor(name: string, purpose: Purpose): string {
 }
 
 function resourceSchema(type: ResourceType, purpose: Purpose): JsonSchema {
-  const { properties, ...core } = toObjectSchema(type.attributes.values(), purpose);
+  const { properties, ...core } = toObjectSchema(type.attributes.values().map(withOpenValues), purpose);
   const extensions = type.extensions.map(({ id, name }) => [id, schemaRef(nameFor(name, purpose))]);
   const configured = type.name === 'User' ? { [additionalFieldsUrn]: additionalFields } : {};
   return {
@@ -59,6 +64,13 @@ function resourceSchema(type: ResourceType, purpose: Purpose): JsonSchema {
     ...core,
     properties: { ...Object(properties), ...Object.fromEntries(extensions), ...configured },
   };
+}
+
+/** A Power User may name more types of users; /Schemas says which there are. */
+function withOpenValues(attribute: AttributeDefinition): AttributeDefinition {
+  const { path, closedValues } = attribute;
+  if (path !== 'userType' || closedValues === undefined) return attribute;
+  return { ...attribute, closedValues: undefined, canonicalValues: [...closedValues.values()] };
 }
 
 const additionalFields: JsonSchema = {
@@ -125,7 +137,12 @@ const envelopes: Readonly<Record<string, JsonSchema>> = {
         maxItems: patchOperationsMax,
         items: object(
           {
-            op: { enum: ['add', 'remove', 'replace'], description: 'Letter case is ignored.' },
+            op: {
+              type: 'string',
+              pattern: '^([aA][dD][dD]|[rR][eE][mM][oO][vV][eE]|[rR][eE][pP][lL][aA][cC][eE])$',
+              examples: ['add', 'remove', 'replace'],
+              description: 'Letter case is ignored.',
+            },
             path: { type: 'string', description: 'RFC 7644 §3.5.2, figure 7.' },
             value: { description: 'Required with add and replace.' },
           },

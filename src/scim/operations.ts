@@ -17,7 +17,7 @@ const mediaTypes = [scimJson, 'application/json'];
 
 /** Said before the surface has seen the request, and so without regard to Accept. */
 const kindsAtGate: readonly ErrorKind[] = ['unauthenticated', 'forbidden', 'misdirected', 'limitExceeded'];
-const kindsOfAll: readonly ErrorKind[] = [...kindsAtGate, 'unavailable', 'internal'];
+const kindsOfAll: readonly ErrorKind[] = [...kindsAtGate, 'invalidSyntax', 'unavailable', 'internal'];
 const kindsOfChange: readonly ErrorKind[] = ['storageFull'];
 const kindsOfBody: readonly ErrorKind[] = [
   ...kindsOfChange,
@@ -56,10 +56,16 @@ function describe({ id, tag, summary, description, parameters, body, answers, ki
     ...(description === undefined ? {} : { description }),
     ...(parameters === undefined ? {} : { parameters: [...parameters] }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, mediaTypes) } }),
-    responses: { ...answers, ...refused },
+    responses: { ...answers, ...refused, 431: headTooLong },
     security: [{ scimToken: [] }],
   } satisfies Operation;
 }
+
+/** Refused by the HTTP server itself, which knows nothing of SCIM. */
+const headTooLong = {
+  description:
+    'Address and headers are longer than the server takes, about 16 KiB together; there is no body. A long filter can go to .search.',
+};
 
 function shows(schema: string, description: string, headers?: Headers) {
   return {
