@@ -2,6 +2,7 @@
 // comes through. It never sees HTTP or XML. Its terms are those of RFC 7643 §4 and of service-description.md §2 and §3.
 // Every change goes through save-users.ts or save-group.ts, which write the journal in the same transaction.
 
+import { DomainError } from '../errors.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import type { JournalTable } from '../storage/schema.ts';
 import type { Brake } from './brake.ts';
@@ -54,6 +55,18 @@ export function isVisible(
   resource: { readonly ownerSourceId: number | null },
 ): boolean {
   return context.scope === 'all' || resource.ownerSourceId === context.sourceId;
+}
+
+/** Refuses to create what is there; a source that does not see it learns no more than that a name is taken. */
+export function takenBy(
+  context: DirectoryContext,
+  resource: { readonly ownerSourceId: number | null },
+  noun: 'user' | 'group',
+): DomainError {
+  const detail = isVisible(context, resource)
+    ? `The ${noun} exists already; update it instead of creating it.`
+    : `A name or externalId of the ${noun} is not free; choose another.`;
+  return new DomainError('uniqueness', detail);
 }
 
 /** A match reaches what the source sees, and what nobody owns. */

@@ -2,13 +2,13 @@ import { DomainError } from '../errors.ts';
 import { mergeResource, replaceResource } from '../resource/merge.ts';
 import type { PatchOptions } from '../resource/patch.ts';
 import { splitMembers, takeMembers } from '../resource/patch-members.ts';
-import type { PatchOperation } from '../resource/patch-operation.ts';
+import { type PatchOperation, withOrigins } from '../resource/patch-operation.ts';
 import { platformGroupUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
-import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { comesInSight, type DirectoryContext, isAdoptable, isVisible, takenBy } from './context.ts';
 import { groupListing } from './group-listing.ts';
 import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
@@ -127,7 +127,7 @@ export class Groups {
       const before = await getGroup(tx, context, id);
       requireVersion(before.version, options.ifMatch);
       const { groupType } = context.configuration;
-      const steps = splitMembers(groupType, operations);
+      const steps = splitMembers(groupType, withOrigins(operations));
       const members = steps.flatMap((step) => (step.kind === 'members' ? [step] : []));
       const documentOperations = steps.flatMap((step) => (step.kind === 'document' ? [step.operation] : []));
       const next = patchResource(groupType, before, documentOperations, options).resource;
@@ -186,7 +186,7 @@ async function createOrMatch(
   const [before] = await selectGroups(tx, [matched], context.sourceId);
   if (before === undefined) throw new StaleRead(`The group ${matched}`);
   if (onMatch === 'reject' || !isAdoptable(context, before)) {
-    throw new DomainError('uniqueness', 'The group exists already; update it instead of creating it.');
+    throw takenBy(context, before, 'group');
   }
   if (onMatch === 'merge') {
     const next = mergeResource(context.configuration.groupType, before.resource, document);

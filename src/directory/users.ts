@@ -10,7 +10,7 @@ import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { lockInPassing, lockRows } from '../storage/row-lock.ts';
-import { comesInSight, type DirectoryContext, isAdoptable, isVisible } from './context.ts';
+import { comesInSight, type DirectoryContext, isAdoptable, isVisible, takenBy } from './context.ts';
 import { appendJournal, type JournalEntry } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
 import { groupEntry } from './member-entries.ts';
@@ -261,7 +261,7 @@ async function matchUser(
   const [before] = await selectUsers(tx, [id], context.sourceId);
   if (before === undefined || before.state === 'archived') throw new StaleRead(`The user ${id}`);
   if (onMatch === 'reject' || !isAdoptable(context, before)) {
-    throw new DomainError('uniqueness', 'The user exists already; update it instead of creating it.');
+    throw takenBy(context, before, 'user');
   }
   if (onMatch === 'return') return seenBy(tx, context, before);
   const { password: _password, ...body } = resource;

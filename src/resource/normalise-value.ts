@@ -231,13 +231,17 @@ const expectedForms: Readonly<Record<AttributeDefinition['type'], string>> = {
 export function wrongType(definition: AttributeDefinition, value: ScimValue): DomainError {
   const one = expectedForms[definition.type];
   const form = definition.multiValued ? `an array, each of its values ${one}` : one;
-  return invalidValue(definition, `must be ${form}, but ${describe(value)} was sent`);
+  return invalidValue(definition, `must be ${form}, but ${describe(value, definition)} was sent`);
 }
 
 /** Never the value itself: it may be a secret. */
-function describe(value: ScimValue): string {
+function describe(value: ScimValue, { type }: AttributeDefinition): string {
   if (value === null) return 'null';
   if (isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  if (typeof value === 'string') return 'a text';
+  if (typeof value !== 'number' || (type !== 'integer' && type !== 'decimal')) return `a ${typeof value}`;
+  return Number.isFinite(value) && !Number.isInteger(value)
+    ? 'a number with a fraction'
+    : 'a number of too many digits';
 }

@@ -29,11 +29,10 @@ export function splitMembers(
   const members = findAttribute(resourceType, 'members');
   if (members === undefined) return operations.map((operation) => ({ kind: 'document', operation }));
   const tally = new NormaliseTally();
-  return operations.flatMap((operation, index) =>
-    atOperation({ number: index + 1, of: operations.length }, () =>
-      splitOperation(resourceType, { members, operation, tally }),
-    ),
-  );
+  return operations.flatMap((operation, index) => {
+    const { origin = { number: index + 1, of: operations.length } } = operation;
+    return atOperation(origin, () => splitOperation(resourceType, { members, operation, tally }));
+  });
 }
 
 interface SplitContext {

@@ -10,6 +10,14 @@ export interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path?: string;
   readonly value?: ScimValue;
+  /** Where it stands in the client's request; absent when it is where it stands in its list. */
+  readonly origin?: OperationOrigin;
+}
+
+export interface OperationOrigin {
+  /** From 1. */
+  readonly number: number;
+  readonly of: number;
 }
 
 export interface ReadPatchOptions {
@@ -34,11 +42,16 @@ export function readPatchOp(body: unknown, options: ReadPatchOptions = {}): read
   return operations.map((operation, index) => readOperation(operation, index + 1, options));
 }
 
+/** The operations with where they stand, for when some of them are done apart from the others. */
+export function withOrigins(operations: readonly PatchOperation[]): readonly PatchOperation[] {
+  return operations.map((operation, index) => ({
+    origin: { number: index + 1, of: operations.length },
+    ...operation,
+  }));
+}
+
 /** Does `work` for one of several operations; what it throws says which of them was meant. */
-export function atOperation<T>(
-  { number, of }: { readonly number: number; readonly of: number },
-  work: () => T,
-): T {
+export function atOperation<T>({ number, of }: OperationOrigin, work: () => T): T {
   try {
     return work();
   } catch (error) {

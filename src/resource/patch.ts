@@ -46,7 +46,8 @@ export function applyPatch(
 ): PatchResult {
   const patcher = new Patcher(resourceType, resource, options);
   for (const [index, operation] of operations.entries()) {
-    atOperation({ number: index + 1, of: operations.length }, () => patcher.apply(operation));
+    const origin = operation.origin ?? { number: index + 1, of: operations.length };
+    atOperation(origin, () => patcher.apply(operation));
   }
   return patcher.result();
 }
@@ -100,7 +101,7 @@ class Patcher {
     if (!isObject(value)) {
       throw new DomainError(
         'invalidValue',
-        `The value of an ${op} without a path must be an object of attributes.`,
+        `The value of ${op === 'add' ? 'an add' : `a ${op}`} without a path must be an object of attributes.`,
       );
     }
     const names = boundedKeys(value);

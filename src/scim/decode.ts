@@ -51,12 +51,12 @@ export function decodePatch(
   const { repairs, decoded } = call.trace;
   const former = repairs.length;
   const read = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });
-  const operations = read.flatMap((operation, index) =>
-    atOperation({ number: index + 1, of: read.length }, () =>
-      mendOperation(resourceType, operation, repairs),
-    ),
-  );
-  if (repairs.length > former) decoded.push(operations);
+  const operations = read.flatMap((operation, index) => {
+    const origin = { number: index + 1, of: read.length };
+    const mended = atOperation(origin, () => mendOperation(resourceType, operation, repairs));
+    return mended.map((each) => ({ ...each, origin }));
+  });
+  if (repairs.length > former) decoded.push(operations.map(({ origin: _origin, ...operation }) => operation));
   return operations;
 }
 
@@ -72,5 +72,6 @@ export function toResourceId(text: string): number {
   const id = toId(text);
   if (id > 0) return id;
   const shown = text.slice(0, idCharactersShownMax).toWellFormed();
-  throw new DomainError('notFound', `There is no resource with the id "${shown}"; ids are whole numbers.`);
+  const hint = /^\d+$/.test(text) ? '' : '; ids are whole numbers';
+  throw new DomainError('notFound', `There is no resource with the id "${shown}"${hint}.`);
 }
