@@ -41,6 +41,8 @@ export interface ErrorContext {
   readonly cause?: unknown;
   /** Seconds after which the client may try again. */
   readonly retryAfterSeconds?: number;
+  /** With `unauthenticated`: a token was sent, and is not in force. The detail does not say so, the log does. */
+  readonly isTokenRefused?: boolean;
   /** With `methodNotAllowed`: the methods that the path has. */
   readonly allow?: readonly string[];
 }
@@ -51,6 +53,7 @@ export class DomainError extends Error {
   readonly detail: string;
   readonly attribute: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isTokenRefused: boolean;
   readonly allow: readonly string[] | undefined;
 
   constructor(kind: ErrorKind, detail: string, context: ErrorContext = {}) {
@@ -60,6 +63,12 @@ export class DomainError extends Error {
     this.detail = detail;
     this.attribute = context.attribute;
     this.retryAfterSeconds = context.retryAfterSeconds;
+    this.isTokenRefused = context.isTokenRefused ?? false;
     this.allow = context.allow;
+  }
+
+  /** The detail, with what only the log is told. */
+  get logDetail(): string {
+    return this.isTokenRefused ? `${this.detail} (A token was sent that is not in force.)` : this.detail;
   }
 }

@@ -218,7 +218,7 @@ export class Gate {
     const { status } = response;
     const fields = { requestId, method: request.method, path, status, clientAddress };
     if (refused.kind === 'internal') this.#options.log.error({ ...fields, err: error }, 'request failed');
-    else this.#options.log.info({ ...fields, refusal: refused.detail }, 'request refused');
+    else this.#options.log.info({ ...fields, refusal: refused.logDetail }, 'request refused');
     const durationMs = performance.now() - startedMs;
     surface.noteRefused?.({ request, facts, principal, error: refused, status, durationMs });
     return response;

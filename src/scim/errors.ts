@@ -60,11 +60,16 @@ export function toErrorBody(error: DomainError): ErrorBody {
   };
 }
 
+/** RFC 6750 §3: an error only where a token was sent. */
+function challengeOf({ isTokenRefused }: DomainError): string {
+  return isTokenRefused ? 'Bearer error="invalid_token"' : 'Bearer';
+}
+
 /** The error body, with the headers that go with the kind. */
 export function toErrorResponse(error: DomainError, mediaType = 'application/scim+json'): Response {
   const { status } = scimErrors[error.kind];
   const headers = new Headers({ 'content-type': mediaType });
-  if (error.kind === 'unauthenticated') headers.set('www-authenticate', 'Bearer');
+  if (error.kind === 'unauthenticated') headers.set('www-authenticate', challengeOf(error));
   if (error.retryAfterSeconds !== undefined) headers.set('retry-after', String(error.retryAfterSeconds));
   if (error.allow !== undefined) headers.set('allow', error.allow.join(', '));
   return new Response(JSON.stringify(toErrorBody(error)), { status, headers });

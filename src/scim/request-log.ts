@@ -145,7 +145,10 @@ export class CallLog {
       requestId: facts.requestId,
       touched: touchedBy(facts.path),
       name: null,
-      refusal: maskedRefusal(error.detail, mayQuoteSecret([error.detail], { ...address, body: undefined })),
+      refusal: maskedRefusal(
+        error.logDetail,
+        mayQuoteSecret([error.logDetail], { ...address, body: undefined }),
+      ),
       repairs: none,
       ignored: none,
       bulk: null,

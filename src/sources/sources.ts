@@ -148,6 +148,7 @@ export class Sources {
       throw new DomainError(
         'unauthenticated',
         'Send the token of a SCIM source as "Authorization: Bearer TOKEN".',
+        { isTokenRefused: token !== undefined },
       );
     }
     return { ...found, source: requireActive(found.source) };
@@ -173,6 +174,7 @@ export class Sources {
       throw new DomainError(
         'unauthenticated',
         "Send the source's Authorisation Token in the header X-ApiKey.",
+        { isTokenRefused: key !== undefined },
       );
     }
     return { ...found, source: requireActive(found.source) };
