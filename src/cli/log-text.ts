@@ -44,6 +44,8 @@ function detailsOf(request: LoggedRequest): string[] {
 const reasons: Readonly<Record<string, string>> = {
   unknown: 'there is no such attribute',
   readOnly: 'it is read-only',
+  noValue: 'an element of the list has no value',
+  otherValue: 'the company was given twice, with two values',
   password: 'a password is only taken when a user is created',
 };
 

@@ -1,3 +1,4 @@
+import { writeMember } from '../resource/document.ts';
 import { enterpriseUserUrn, platformUserUrn } from '../resource/schema.ts';
 import { hasNoKeys, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 
@@ -10,8 +11,10 @@ export type Units = { readonly [T in UnitType]: string | undefined };
 
 export const noUnits: Units = { company: undefined, department: undefined, location: undefined };
 
+type Place = readonly [type: UnitType, extension: string, attribute: string];
+
 /** Where a unit shows in a user resource. Company has two names for one value (design of the platform extension). */
-const places: readonly [type: UnitType, extension: string, attribute: string][] = [
+const places: readonly Place[] = [
   ['company', enterpriseUserUrn, 'organization'],
   ['company', platformUserUrn, 'company'],
   ['department', enterpriseUserUrn, 'department'],
@@ -23,8 +26,7 @@ const places: readonly [type: UnitType, extension: string, attribute: string][] 
  * stored, that one was meant.
  */
 export function unitsOf(next: ScimObject, stored: Units, mode: 'replace' | 'patch'): Units {
-  const organization = textAt(next, enterpriseUserUrn, 'organization');
-  const company = textAt(next, platformUserUrn, 'company');
+  const [organization, company] = companyNames(next);
   return {
     company: chosenCompany(organization, company, stored.company, mode),
     department: textAt(next, enterpriseUserUrn, 'department'),
@@ -41,6 +43,38 @@ function chosenCompany(
   if (mode === 'replace' && (organization === undefined || company === undefined))
     return organization ?? company;
   return organization === stored ? company : organization;
+}
+
+/**
+ * After one operation of a PATCH: company has two names, and what was said by one of them holds for both, so that of two
+ * operations the later one counts. Where one operation changes both, it is for `unitsOf` to choose.
+ */
+export function settleCompany(before: ScimObject, after: ScimObject): ScimObject {
+  const [organization, company] = companyNames(after);
+  const [formerOrganization, formerCompany] = companyNames(before);
+  const isOther = organization !== formerOrganization;
+  if (isOther === (company !== formerCompany)) return after;
+  return withName(after, isOther ? organization : company);
+}
+
+/** What a resource says of the company by its two names: organization and company. */
+export function companyNames(resource: ScimObject): readonly [string | undefined, string | undefined] {
+  return [textAt(resource, enterpriseUserUrn, 'organization'), textAt(resource, platformUserUrn, 'company')];
+}
+
+function withName(resource: ScimObject, company: string | undefined): ScimObject {
+  const written = places.filter(([type]) => type === 'company');
+  return written.reduce((result, place) => withUnit(result, place, company), resource);
+}
+
+function withUnit(
+  resource: ScimObject,
+  [, extension, attribute]: Place,
+  name: string | undefined,
+): ScimObject {
+  const held = resource[extension];
+  const next = writeMember(isObject(held) ? held : {}, attribute, name);
+  return writeMember(resource, extension, hasNoKeys(next) ? undefined : next);
 }
 
 /** The resource with the units written into their places, and none where there is none. */

@@ -15,6 +15,7 @@ import { appendJournal, type JournalEntry } from './journal-store.ts';
 import { findMatchingUser } from './match.ts';
 import { groupEntry } from './member-entries.ts';
 import { leaveAllGroups } from './membership-store.ts';
+import { settleCompany } from './organisation.ts';
 import { patchResource, removesManager } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
 import { type Page, type Query, queryList, queryRows } from './query.ts';
@@ -158,7 +159,7 @@ export class Users {
       requireVersion(before.version, options.ifMatch);
       const { userType } = context.configuration;
       const seen = await seenBy(tx, context, before);
-      const result = patchResource(userType, seen, operations, options);
+      const result = patchResource(userType, seen, operations, { ...options, settle: settleCompany });
       const user = await saveUser(tx, context, {
         before,
         next: result.resource,

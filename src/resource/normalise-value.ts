@@ -18,7 +18,7 @@ const ignoredMax = 100;
 export interface IgnoredAttribute {
   /** As the client wrote it, at most 200 characters. */
   readonly attribute: string;
-  readonly reason: 'unknown' | 'readOnly' | 'password';
+  readonly reason: 'unknown' | 'readOnly' | 'password' | 'noValue' | 'otherValue';
 }
 
 /** What one body was seen to hold: its values are counted, and what is left out is listed (the first hundred). */
@@ -169,7 +169,14 @@ function normaliseComplex(
     }
   }
   const isEmpty = definition.multiValued ? isOnlyLabels(result) : hasNoKeys(result);
+  if (isEmpty && definition.multiValued && saysNoValue(value)) tally.ignore(definition.path, 'noValue');
   return isEmpty ? undefined : result;
+}
+
+/** One that is given as null or empty is taken away on purpose (RFC 7643 §2.5). */
+function saysNoValue(element: ScimObject): boolean {
+  const names = Object.keys(element);
+  return names.length > 0 && !names.some((name) => name.toLowerCase() === 'value');
 }
 
 function normaliseSimple(definition: AttributeDefinition, value: ScimValue): ScimValue {

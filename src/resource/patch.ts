@@ -24,6 +24,8 @@ import { equalValues, isArray, isObject, type ScimObject, type ScimValue } from 
 export interface PatchOptions extends LookupOptions {
   /** `add` with `emails[type eq "work"].value` where none matches creates that element (Entra E3). */
   readonly createForValuePath?: boolean;
+  /** What else an operation means: is given the resource before and after each one. */
+  readonly settle?: (before: ScimObject, after: ScimObject) => ScimObject;
 }
 
 export interface PatchResult {
@@ -80,6 +82,12 @@ class Patcher {
   }
 
   apply(operation: PatchOperation): void {
+    const before = this.resource;
+    this.change(operation);
+    this.resource = this.options.settle?.(before, this.resource) ?? this.resource;
+  }
+
+  private change(operation: PatchOperation): void {
     const { path } = operation;
     const target = path === undefined ? undefined : resolvePath(this.resourceType, path, this.options);
     if (target === undefined || target.kind === 'resource') {

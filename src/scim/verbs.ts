@@ -1,9 +1,11 @@
 import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
+import { companyNames } from '../directory/organisation.ts';
 import type { User } from '../directory/user.ts';
 import type { Created, Users } from '../directory/users.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
-import type { ResourceTypeName } from '../resource/schema.ts';
+import { enterpriseUserUrn, platformUserUrn, type ResourceTypeName } from '../resource/schema.ts';
 import type { ScimObject, ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
@@ -52,6 +54,8 @@ export function userVerbs(people: Users): UserVerbs {
       const created = await people.create(call.context, body, call.source.settings.onMatch);
       touch(call, 'User', created.resource.id);
       noteDroppedPassword(call, created, body);
+      if (created.outcome === 'created' || call.source.settings.onMatch === 'merge')
+        noteLostCompany(call, created.resource, body);
       return created;
     },
     async createRing(call, bodies) {
@@ -62,9 +66,11 @@ export function userVerbs(people: Users): UserVerbs {
       }
       return created;
     },
-    replace(call, { id, ifMatch }, body) {
+    async replace(call, { id, ifMatch }, body) {
       touch(call, 'User', id);
-      return people.replace(call.context, id, body, ifMatch);
+      const user = await people.replace(call.context, id, body, ifMatch);
+      noteLostCompany(call, user, body);
+      return user;
     },
     async patch(call, { id, ifMatch }, operations) {
       touch(call, 'User', id);
@@ -122,6 +128,18 @@ function touch({ trace }: ScimCall, resourceType: ResourceTypeName, resourceId: 
 function noteDroppedPassword(call: ScimCall, { outcome }: Created<User>, body: ScimObject | undefined): void {
   if (outcome === 'created' || body?.password === undefined) return;
   call.trace.ignored.push({ attribute: 'password', reason: 'password' });
+}
+
+/** Company has two names; of two values one is lost. */
+function noteLostCompany({ trace }: ScimCall, { units }: User, body: ScimObject): void {
+  const [organization, company] = companyNames(body);
+  if (organization === undefined || company === undefined) return;
+  const kept = canonicalKey(units.company ?? '');
+  const lost = [
+    ...(canonicalKey(organization) === kept ? [] : [`${enterpriseUserUrn}:organization`]),
+    ...(canonicalKey(company) === kept ? [] : [`${platformUserUrn}:company`]),
+  ];
+  for (const attribute of lost) trace.ignored.push({ attribute, reason: 'otherValue' });
 }
 
 function note(call: ScimCall, code: string, whats: readonly string[]): void {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { enterpriseUrn, openTestApp, platformGroupUrn, platformUrn, type TestApp } from '../support/app.ts';
+import {
+  enterpriseUrn,
+  openTestApp,
+  platformGroupUrn,
+  platformUrn,
+  type TestApp,
+  userUrn,
+} from '../support/app.ts';
 import { dialects } from '../support/database.ts';
 
 const groupsOf = (body: { groups?: { display: string }[] }) =>
@@ -116,6 +123,56 @@ describe.each(dialects())('company, department and location on %s', (dialect) =>
     expect(await unitsOf(app, 1)).toMatchObject({ department: undefined });
     await app.patch('/Users/1', [{ op: 'replace', path: `${enterpriseUrn}:department`, value: 'HR' }]);
     expect(await unitsOf(app, 1)).toMatchObject({ department: 'HR' });
+  });
+
+  test('company by two names in one PATCH is what the later operation says, whatever its name', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.createUser({ userName: 'ann', [enterpriseUrn]: { organization: 'Acme' } });
+    const organization = { op: 'replace', path: `${enterpriseUrn}:organization` };
+    const company = { op: 'replace', path: `${platformUrn}:company` };
+    const after = async (...operations: object[]) => {
+      expect((await app.patch('/Users/1', operations)).status).toBe(200);
+      return unitsOf(app, 1);
+    };
+    const both = (name: string | undefined) => expect.objectContaining({ organization: name, company: name });
+    expect(await after({ ...organization, value: 'A' }, { ...company, value: 'B' })).toEqual(both('B'));
+    expect(await after({ ...company, value: 'C' }, { ...organization, value: 'D' })).toEqual(both('D'));
+    // The later one counts, also where it says what was stored.
+    expect(await after({ ...company, value: 'E' }, { ...organization, value: 'D' })).toEqual(both('D'));
+    expect(await after({ ...company, value: 'F' }, { op: 'remove', path: organization.path })).toEqual(
+      both(undefined),
+    );
+    const value = { [enterpriseUrn]: { organization: 'G' }, [platformUrn]: { company: 'H' } };
+    expect(await after({ op: 'add', value })).toEqual(both('G'));
+    // Whoever sends back what was read, with one of the two changed, means that one.
+    const echo = { [enterpriseUrn]: { organization: 'G' }, [platformUrn]: { company: 'I' } };
+    expect(await after({ op: 'replace', value: echo })).toEqual(both('I'));
+  });
+
+  test('company by two names in one body is noted where one of them is lost', async () => {
+    await using app = await openTestApp({ dialect });
+    const body = (organization: string, company: string) => ({
+      ...{ schemas: [userUrn], userName: 'ann' },
+      [enterpriseUrn]: { organization },
+      [platformUrn]: { company },
+    });
+    await app.createUser({
+      ...body('Acme', 'Beta'),
+      emails: [{ type: 'work' }, { type: 'home', value: '' }],
+    });
+    expect(await unitsOf(app, 1)).toMatchObject({ company: 'Acme' });
+    await app.call('PUT', '/Users/1', body('Acme', 'Gamma'));
+    expect(await unitsOf(app, 1)).toMatchObject({ company: 'Gamma' });
+    await app.call('PUT', '/Users/1', body('GAMMA', 'Gamma'));
+    const lost = app.requests().filter(({ method }) => method !== 'GET');
+    expect(lost.map(({ ignored }) => ignored)).toEqual([
+      [
+        { attribute: 'emails', reason: 'noValue' },
+        { attribute: `${platformUrn}:company`, reason: 'otherValue' },
+      ],
+      [{ attribute: `${enterpriseUrn}:organization`, reason: 'otherValue' }],
+      [],
+    ]);
   });
 
   test('company may be said in either of its two places', async () => {
