@@ -193,7 +193,8 @@ function isBusy(error: unknown): boolean {
 
 function openConnection(path: string, pragmas: readonly Pragma[]): Sqlite {
   const sqlite = new Sqlite(path, { create: true, strict: true });
-  for (const pragma of [...commonPragmas, ...pragmas]) setPragma(sqlite, pragma);
+  // busy_timeout stands first: some of the others read the file, which another process may be preparing.
+  for (const pragma of [...pragmas, ...commonPragmas]) setPragma(sqlite, pragma);
   return sqlite;
 }
 
