@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely';
 import { equalValues, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Tx } from '../storage/database.ts';
+import { inPieces } from '../storage/in-pieces.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import type { JournalTable, ResourceTypeName } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
@@ -120,7 +121,8 @@ async function insertAlike(
   entries: readonly JournalEntry[],
 ): Promise<void> {
   const { resource_id: _first, ...row } = toRow(context, entries[0] as JournalEntry);
-  await insertForEach(tx, { ...row, ids: JSON.stringify(entries.map((entry) => entry.resourceId)) });
+  const ids = entries.map((entry) => entry.resourceId);
+  await inPieces(ids, (piece) => insertForEach(tx, { ...row, ids: JSON.stringify(piece) }));
 }
 
 function toRow(context: DirectoryContext, entry: JournalEntry): Insertable<JournalTable> {

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
+import { inPieces } from '../storage/in-pieces.ts';
 import { inNumbers } from '../storage/list-parameter.ts';
 import { lockRows } from '../storage/row-lock.ts';
 import type { MembershipTable, Tables } from '../storage/schema.ts';
@@ -77,14 +78,21 @@ const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) 
 );
 
 /**
- * One set statement, however many there are and however large the group is. Nobody can archive them meanwhile. Returns
+ * Set statements, however many there are and however large the group is. Nobody can archive them meanwhile. Returns
  * those who were not in it yet.
  */
 export async function addMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
   if (userIds.length === 0) return [];
   await lockRows(tx, 'user', userIds);
-  const rows = await insertMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
-  return rows.map((row) => row.user_id);
+  const rows = await inPieces(userIds, (piece) =>
+    insertMembers(tx, { group: groupId, users: JSON.stringify(piece) }),
+  );
+  return inIdOrder(rows);
+}
+
+/** PostgreSQL returns rows in any order; what the journal tells has one. */
+function inIdOrder(rows: readonly { readonly user_id: number }[]): number[] {
+  return rows.map((row) => row.user_id).toSorted((a, b) => a - b);
 }
 
 const deleteMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
@@ -98,22 +106,22 @@ const deleteMembers = statement<GroupAndUsers, { user_id: number }>((db, place) 
 /** Returns those who were members until now. */
 export async function removeMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
   if (userIds.length === 0) return [];
-  const rows = await deleteMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
-  return rows.map((row) => row.user_id);
+  const rows = await inPieces(userIds, (piece) =>
+    deleteMembers(tx, { group: groupId, users: JSON.stringify(piece) }),
+  );
+  return inIdOrder(rows);
 }
 
-const deleteOtherMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
-  db
-    .deleteFrom('membership')
-    .where('group_id', '=', place('group'))
-    .where('user_id', 'not in', inNumbers(db, place('users')))
-    .returning('user_id'),
+const selectMemberIds = statement<{ group: number }, { user_id: number }>((db, place) =>
+  db.selectFrom('membership').select('user_id').where('group_id', '=', place('group')).orderBy('user_id'),
 );
 
-/** Empties the group but for `userIds`. Returns those who were members until now. */
+/** Empties the group, whose row is locked, but for `userIds`. Returns those who were members until now. */
 export async function keepMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
-  const rows = await deleteOtherMembers(tx, { group: groupId, users: JSON.stringify(userIds) });
-  return rows.map((row) => row.user_id);
+  const staying = new Set(userIds);
+  const members = await selectMemberIds(tx, { group: groupId });
+  const leaving = members.map((row) => row.user_id).filter((id) => !staying.has(id));
+  return removeMembers(tx, groupId, leaving);
 }
 
 /** Adds memberships, and makes them primary where `primary_type` says so. */

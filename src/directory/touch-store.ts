@@ -4,12 +4,10 @@
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader, Tx } from '../storage/database.ts';
+import { inPieces } from '../storage/in-pieces.ts';
 import { inNumbers } from '../storage/list-parameter.ts';
 import { lockInPassing } from '../storage/row-lock.ts';
 import { statement } from '../storage/statement.ts';
-
-/** Of a group with a hundred thousand members not all are counted in one go: others are served in between. */
-const rowsInStatementMax = 5_000;
 
 type Touch = { ids: string; now: string };
 
@@ -44,10 +42,7 @@ const touchGroupRow = statement<{ id: number; now: string }, never>((db, place) 
 export async function touchUsers(tx: Tx, ids: Iterable<number>, now: string): Promise<void> {
   const rows = inOrder(ids);
   await lockInPassing(tx, 'user', rows);
-  for (let start = 0; start < rows.length; start += rowsInStatementMax) {
-    if (start > 0) await new Promise<void>((resolve) => setImmediate(resolve));
-    await touchUserRows(tx, { ids: JSON.stringify(rows.slice(start, start + rowsInStatementMax)), now });
-  }
+  await inPieces(rows, (piece) => touchUserRows(tx, { ids: JSON.stringify(piece), now }));
 }
 
 /** Counts a change that shows in these groups. */

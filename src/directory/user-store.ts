@@ -4,6 +4,7 @@ import { enterpriseUserUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject } from '../resource/value.ts';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
+import { inPieces } from '../storage/in-pieces.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
 import type { UserTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
@@ -264,7 +265,8 @@ export async function findLiveUsers(
   db: Reader,
   ids: readonly number[],
 ): Promise<{ id: number; owner_source_id: number | null }[]> {
-  return ids.length === 0 ? [] : selectLiveIds(db, { ids: JSON.stringify(ids) });
+  if (ids.length === 0) return [];
+  return inPieces(ids, (piece) => selectLiveIds(db, { ids: JSON.stringify(piece) }));
 }
 
 const selectArchivedIds = statement<{ ids: string }, { id: number }>((db, place) =>
