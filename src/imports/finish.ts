@@ -4,6 +4,7 @@ import { timestamp } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { applyPhases, isActive, type RunStatus } from './imports.ts';
 import { clearPayloads, countWaiting, deleteIssues, deletePlanRows } from './plan-store.ts';
+import { releaseRivals } from './rival-store.ts';
 import {
   forgetArchive,
   forgetDocument,
@@ -30,7 +31,10 @@ export function settled(status: RunStatus, now: string): RunChange {
 export async function completeRun({ database, clock }: FinishParts, writer: RunWriter): Promise<RunStatus> {
   await requireNoneWaiting(database, writer);
   const status = writer.progress.counts.issues === 0 ? 'completed' : 'completed-with-errors';
-  await writer.update(async () => ({ ...settled(status, timestamp(clock)), message: null }));
+  await writer.update(async (tx) => {
+    await releaseRivals(tx);
+    return { ...settled(status, timestamp(clock)), message: null };
+  });
   return status;
 }
 

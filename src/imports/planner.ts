@@ -20,6 +20,7 @@ import { deleteIssues, deletePlanRows, insertPlanRows, phaseTotals, tallyPlan } 
 import { type Foresight, foresee } from './plan-summary.ts';
 import { UserPlan } from './plan-users.ts';
 import { digestContext } from './record-digest.ts';
+import { findRival, type Rival } from './rival-store.ts';
 import { insertEvent, type RunEvent } from './run-event-store.ts';
 import { listCompletedRuns, type Run, type RunChange } from './run-store.ts';
 import type { RunWriter } from './run-writer.ts';
@@ -34,6 +35,8 @@ export interface PlannerParts {
 }
 
 const absentAtOnce = 500;
+/** A run whose processor has died is taken up by then. */
+const rivalMsMax = 60_000;
 const completedRunsLookedAt = 50;
 const maskedWarning = 'The archive keeps no passwords: people whom this import creates have none.';
 
@@ -95,12 +98,14 @@ class Planning {
   #reading: Reading | undefined;
   #seq = 0;
   readonly #warnings: string[] = [];
+  readonly #since: string;
 
   constructor(parts: PlannerParts, run: Run, writer: RunWriter, source: GeneralSource) {
     this.#parts = parts;
     this.#run = run;
     this.#writer = writer;
     this.#source = source;
+    this.#since = timestamp(parts.clock);
   }
 
   async readDocument(signal: AbortSignal): Promise<void> {
@@ -201,8 +206,26 @@ class Planning {
   async #next(tx: Tx, { counts: planned }: Foresight, { reason, now }: Judgement): Promise<RunChange> {
     const { id, sourceId, dryRun } = this.#run;
     if (dryRun) return { ...settled('completed', now), message: reason ?? null };
-    if (reason === undefined) return startApplying(tx, { id, sourceId, planned }, now);
+    if (reason === undefined) {
+      const rival = await findRival(tx, { id, sourceId, planned, plannedSince: this.#since });
+      if (rival !== undefined) return this.#putBack(tx, rival, now);
+      return startApplying(tx, { id, sourceId, planned }, now);
+    }
     return { lease_owner: null, lease_until: null, status: 'awaiting-approval', message: reason };
+  }
+
+  /** To be planned anew, once the other run has made what this one might make as well. */
+  async #putBack(tx: Tx, rival: Rival, now: string): Promise<RunChange> {
+    const retryAt = rival.isOver ? null : new Date(Date.parse(now) + rivalMsMax).toISOString();
+    const message = `Import ${rival.id} of another source creates people or groups as well; this one is planned again when that is over.`;
+    await insertEvent(
+      tx,
+      this.#run.id,
+      { kind: 'interrupted', reason: message, retryAt: retryAt ?? now },
+      now,
+    );
+    const lease = { lease_owner: null, lease_until: null };
+    return { ...lease, status: 'queued', planned: null, done: 0, retry_at: retryAt, message };
   }
 
   async #planAbsent(signal: AbortSignal): Promise<void> {

@@ -194,7 +194,7 @@ export class Processor {
     const log = this.#parts.log.child({ runId: run.id, sourceId: run.sourceId });
     const writer = new RunWriter(this.#parts.database, this.#parts.clock, run);
     try {
-      await this.#advance(run, writer, signal, log);
+      if (!(await this.#advance(run, writer, signal, log))) return false;
     } catch (error) {
       await this.#giveUp(run, writer, { error, signal, log });
       return false;
@@ -203,7 +203,8 @@ export class Processor {
     return true;
   }
 
-  async #advance(run: Run, writer: RunWriter, signal: AbortSignal, log: Log): Promise<void> {
+  /** False when the run has been put back, to be planned anew. */
+  async #advance(run: Run, writer: RunWriter, signal: AbortSignal, log: Log): Promise<boolean> {
     if (run.status === 'planning') {
       log.info({ users: run.users, groups: run.groups }, 'import planning');
       await planRun(this.#parts, run, writer, signal);
@@ -212,9 +213,10 @@ export class Processor {
     if (planned === undefined || planned.fence !== run.fence) throw new LeaseLost(run.id);
     if (planned.status !== 'applying') {
       log.info({ status: planned.status, reason: planned.message }, 'import planned');
-      return;
+      return planned.status !== 'queued';
     }
     await this.#apply(toRun(planned), signal, log);
+    return true;
   }
 
   async #apply(run: Run, signal: AbortSignal, log: Log): Promise<void> {

@@ -189,7 +189,7 @@ export async function findInterruptedRun(db: Reader, sourceId: number): Promise<
     .selectFrom('import_run')
     .selectAll()
     .where('source_id', '=', sourceId)
-    .where('status', 'in', [...activeStatuses])
+    .where('status', 'in', ['planning', 'applying'])
     .where('retry_at', 'is not', null)
     .orderBy('id')
     .limit(1)
