@@ -14,11 +14,14 @@ import { documentPlace, shownNameKey } from './filter-sql-document.ts';
 import {
   alternatives,
   always,
+  type Condition,
+  type Element,
   type Holder,
   noValue,
   nowhere,
   type Place,
   rows,
+  type Sql,
   single,
 } from './filter-sql-place.ts';
 import { idValue, lowerCase, textValue } from './filter-sql-value.ts';
@@ -37,26 +40,41 @@ const externalId = ({ dialect, sourceId }: FilterScope): Place =>
     },
   });
 
-const members = (scope: FilterScope): Place => {
+const memberId = sql.ref('theirs.user_id');
+const memberRows = sql`membership as theirs join "user" as member on member.id = theirs.user_id`;
+
+function memberParts(scope: FilterScope): Element {
   const { dialect } = scope;
-  const id = sql.ref('theirs.user_id');
-  return rows({
-    from: sql`membership as theirs join "user" as member on member.id = theirs.user_id`,
+  return {
+    value: noValue,
+    place: element({
+      value: idValue(memberId, dialect, { isIndexed: true }),
+      $ref: linkTo('User', memberId, scope),
+      display: textValue(shownNameKey('member', dialect), dialect),
+      type: constantValue('user', dialect),
+    }),
+  };
+}
+
+const members = (scope: FilterScope): Place =>
+  rows({
+    from: memberRows,
     link: { inner: sql.ref('theirs.group_id'), outer: groupId },
     where: isSeen(scope, 'member.owner_source_id'),
-    order: id,
+    order: memberId,
     wide: scope.wide,
-    element: {
-      value: noValue,
-      place: element({
-        value: idValue(id, dialect, { isIndexed: true }),
-        $ref: linkTo('User', id, scope),
-        display: textValue(shownNameKey('member', dialect), dialect),
-        type: constantValue('user', dialect),
-      }),
-    },
+    element: memberParts(scope),
   });
-};
+
+/** Ids of those members of one group who meet the condition that `condition` makes for each, and who may be seen. */
+export function membersWhere(
+  scope: FilterScope,
+  group: number,
+  condition: (member: Holder) => Condition,
+): Sql {
+  return sql`select ${memberId} from ${memberRows} where theirs.group_id = ${group}
+    and ${isSeen(scope, 'member.owner_source_id')} and ${condition(memberParts(scope))}`;
+}
 
 /** Each persona that is defined over the group. */
 const personas = ({ dialect }: FilterScope): Place =>

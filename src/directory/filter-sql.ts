@@ -8,7 +8,7 @@ import { type AttributeDefinition, additionalFieldsUrn, findExtension } from '..
 import type { Dialect } from '../storage/database.ts';
 import { type DirectoryContext, visibleOwner } from './context.ts';
 import type { FilterScope } from './filter-sql-derived.ts';
-import { groupHolder } from './filter-sql-group.ts';
+import { groupHolder, membersWhere } from './filter-sql-group.ts';
 import {
   and,
   type Condition,
@@ -62,6 +62,11 @@ export function userFilterSql(filter: ResolvedFilter, scope: FilterScope): Compi
 /** The filter as a condition on the rows of `group_`. */
 export function groupFilterSql(filter: ResolvedFilter, scope: FilterScope): CompiledFilter {
   return compiled(filter, groupHolder(scope), scope.wide === undefined ? groupRows : undefined);
+}
+
+/** The ids of the members of a group whom a filter on `members` picks. */
+export function memberFilterSql(filter: ResolvedFilter, scope: FilterScope, groupId: number): Sql {
+  return membersWhere(scope, groupId, (member) => compile(filter, member).condition);
 }
 
 /** The key by which users are sorted, over the rows of `user`. */

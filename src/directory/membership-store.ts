@@ -6,6 +6,7 @@ import { inNumbers } from '../storage/list-parameter.ts';
 import { lockRows } from '../storage/row-lock.ts';
 import type { MembershipTable, Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
+import type { Sql } from './filter-sql-place.ts';
 import { isLive } from './user-store.ts';
 
 export interface Member {
@@ -110,6 +111,16 @@ export async function removeMembers(tx: Tx, groupId: number, userIds: readonly n
     deleteMembers(tx, { group: groupId, users: JSON.stringify(piece) }),
   );
   return inIdOrder(rows);
+}
+
+/** The same for those whom `chosen` selects, of a group whose row is locked. */
+export async function removeMembersWhere(tx: Tx, groupId: number, chosen: Sql): Promise<number[]> {
+  const { rows } = await sql<{ user_id: number }>`${chosen}`.execute(tx);
+  return removeMembers(
+    tx,
+    groupId,
+    rows.map((row) => row.user_id),
+  );
 }
 
 const selectMemberIds = statement<{ group: number }, { user_id: number }>((db, place) =>

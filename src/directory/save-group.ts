@@ -1,12 +1,15 @@
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
+import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import { toId } from '../resource/resource-id.ts';
 import { equalResources, type ScimObject } from '../resource/value.ts';
 import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
+import { isPostgres } from '../storage/list-parameter.ts';
 import { reserveIds } from '../storage/sequence-store.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
 import { documentColumns } from './document-columns.ts';
+import { filterScope, memberFilterSql } from './filter-sql.ts';
 import {
   type Group,
   insertGroups,
@@ -25,6 +28,7 @@ import {
   listMembers,
   makeNobodysPrimary,
   removeMembers,
+  removeMembersWhere,
 } from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
@@ -33,10 +37,9 @@ import { findLiveUsers } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 /** One change of a group's members; values are user ids as clients send them. */
-export interface MemberChange {
-  readonly action: 'add' | 'remove' | 'replace' | 'clear';
-  readonly values: readonly string[];
-}
+export type MemberChange =
+  | { readonly action: 'add' | 'remove' | 'replace' | 'clear'; readonly values: readonly string[] }
+  | { readonly action: 'removeWhere'; readonly filter: ResolvedFilter };
 
 const membersMax = 100_000;
 
@@ -193,8 +196,17 @@ async function applyChange(
   tx: Tx,
   context: DirectoryContext,
   groupId: number,
-  { action, values }: MemberChange,
+  change: MemberChange,
 ): Promise<Changed> {
+  if (change.action === 'removeWhere') {
+    const chosen = memberFilterSql(
+      change.filter,
+      filterScope(isPostgres(tx) ? 'postgres' : 'sqlite', context),
+      groupId,
+    );
+    return { added: [], removed: await removeMembersWhere(tx, groupId, chosen) };
+  }
+  const { action, values } = change;
   if (values.length > membersMax) {
     throw new DomainError(
       'payloadTooLarge',

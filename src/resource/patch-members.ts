@@ -11,12 +11,17 @@ import { hasNoKeys, isArray, isObject, type ScimObject, type ScimValue } from '.
 /** A Group PATCH as an ordered list: changes of the document, and changes of the membership rows. */
 export type GroupPatchStep = { readonly kind: 'document'; readonly operation: PatchOperation } | MembersStep;
 
-/** `replace` with no values empties the group; `clear` is `remove` of `members` without filter. Values are unique. */
-export interface MembersStep {
-  readonly kind: 'members';
-  readonly action: 'add' | 'remove' | 'replace' | 'clear';
-  readonly values: readonly string[];
-}
+/**
+ * `replace` with no values empties the group; `clear` is `remove` of `members` without filter. Values are unique. A filter
+ * is about the parts of a member.
+ */
+export type MembersStep =
+  | {
+      readonly kind: 'members';
+      readonly action: 'add' | 'remove' | 'replace' | 'clear';
+      readonly values: readonly string[];
+    }
+  | { readonly kind: 'members'; readonly action: 'removeWhere'; readonly filter: ResolvedFilter };
 
 /**
  * Takes what concerns `members` out of a Group PATCH: they are rows, never part of the document (RFC 7644 §3.5.2).
@@ -81,29 +86,21 @@ function filteredSteps(
     const detail = `Members are not changed in place (path "${operation.path}"); remove the one and add the other.`;
     throw new DomainError('mutability', detail, { attribute: members.path });
   }
-  const values = new Set<string>();
-  collectValues(target.filter, values);
-  return [{ kind: 'members', action: 'remove', values: [...values] }];
+  const values = namedValues(target.filter);
+  return values === undefined
+    ? [{ kind: 'members', action: 'removeWhere', filter: target.filter }]
+    : [{ kind: 'members', action: 'remove', values: [...new Set(values)] }];
 }
 
-/** Only `value eq "…"`, one or several or-ed: members are found by their identifier (service-description.md §4). */
-function collectValues(filter: ResolvedFilter, values: Set<string>): void {
+/** Of `value eq "…"`, one or several or-ed: who is meant by name. Undefined for any other filter. */
+function namedValues(filter: ResolvedFilter): readonly string[] | undefined {
   if (filter.kind === 'or') {
-    for (const term of filter.terms) collectValues(term, values);
-    return;
+    const lists = filter.terms.map(namedValues);
+    return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
   }
   const isByValue =
     filter.kind === 'compare' && filter.operator === 'eq' && filter.target.attribute.name === 'value';
-  if (!isByValue || filter.literal.kind !== 'string') {
-    throw new DomainError(
-      'invalidFilter',
-      'Members can only be filtered by value eq "…", one or several joined by or.',
-      {
-        attribute: 'members',
-      },
-    );
-  }
-  values.add(filter.literal.text);
+  return isByValue && filter.literal.kind === 'string' ? [filter.literal.text] : undefined;
 }
 
 interface MemberValues {
