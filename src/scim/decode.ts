@@ -5,6 +5,7 @@ import { toId } from '../resource/resource-id.ts';
 import type { ResourceType } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
+import { mendPatchData } from './repairs/bulk.ts';
 import { resourceFits } from './repairs/fitting.ts';
 import { mendOperation, mendOpNames } from './repairs/operations.ts';
 import { mendSchemas, requireSchemas, schemasFit } from './repairs/schemas.ts';
@@ -50,7 +51,7 @@ export function decodePatch(
   if (!call.isCompat) return readPatchOp(body);
   const { repairs, decoded } = call.trace;
   const former = repairs.length;
-  const read = readPatchOp(mendOpNames(body, repairs), { removeWithValue: true });
+  const read = readPatchOp(mendOpNames(mendPatchData(body, repairs), repairs), { removeWithValue: true });
   const operations = read.flatMap((operation, index) => {
     const origin = { number: index + 1, of: read.length };
     const mended = atOperation(origin, () => mendOperation(resourceType, operation, repairs));

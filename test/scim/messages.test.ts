@@ -107,6 +107,24 @@ describe('a token', () => {
   });
 });
 
+describe('a PATCH without schemas', () => {
+  test('is mended as inside a Bulk, and refused to a strict source', async () => {
+    await using app = await openTestApp();
+    await app.createUser({ userName: 'ann' });
+    const body = { Operations: [{ op: 'replace', path: 'title', value: 'Clerk' }] };
+    const mended = await app.call('PATCH', '/Users/1', body);
+    expect([mended.status, mended.body.title]).toEqual([200, 'Clerk']);
+    expect(
+      app
+        .requests()
+        .at(-1)
+        ?.repairs.map(({ code }) => code),
+    ).toEqual(['schemas-added']);
+    const token = await app.addSource('Strict', { dialect: 'strict' });
+    expect((await app.call('PATCH', '/Users/1', body, { token })).status).toBe(400);
+  });
+});
+
 describe('a body', () => {
   test.each(['gzip', 'GZIP', 'br', 'identity, gzip'])(
     'in the encoding %s is refused as such',
