@@ -117,11 +117,9 @@ async function show(call: Call): Promise<Answer> {
   await using services = await open(call);
   const source = await services.sources.get(call.args[0] ?? '');
   const braked = brakeValue(source, await brakesOf(services));
-  const facts = Object.entries(braked).map(([name, value]) => [name, String(value ?? 'no')] as const);
-  const { text = '' } = answerWith(call, source);
   return {
     value: { ...sourceValue(call, source), ...braked },
-    text: facts.length === 0 ? text : `${text}\n${formatFacts(facts)}`,
+    text: formatFacts(factsOf(call, source, braked)),
   };
 }
 
@@ -140,7 +138,12 @@ async function release(call: Call): Promise<Answer> {
   const heldSince = await services.database.write((tx) => releaseSource(tx, source.id, until));
   const was = heldSince === null ? 'was not held' : `was held since ${heldSince}`;
   return {
-    value: { id: source.id, name: source.name, heldSince, releasedUntil: until },
+    value: {
+      id: source.id,
+      name: source.name,
+      wasHeldSince: heldSince,
+      ...brakeValue(source, await brakesOf(services)),
+    },
     text: `The source ${was}; until ${until} it may deactivate and delete any number.`,
   };
 }
@@ -218,10 +221,17 @@ function readOverlap({ options: { rotate, overlapDays = '0' } }: Call): number {
 }
 
 function answerWith(call: Call, source: Source, shownToken?: string): Answer {
+  const token = shownToken === undefined ? {} : { token: shownToken };
+  return {
+    value: { ...sourceValue(call, source), token: shownToken },
+    text: formatFacts(factsOf(call, source, token)),
+  };
+}
+
+function factsOf(call: Call, source: Source, more: object): (readonly [name: string, value: string])[] {
   const { settings, created: _created, ...facts } = sourceValue(call, source);
-  const lines = Object.entries({ ...facts, ...(shownToken === undefined ? {} : { token: shownToken }) });
-  const all = [...lines, ...Object.entries(settings)].map(([name, value]) => [name, String(value)] as const);
-  return { value: { ...sourceValue(call, source), token: shownToken }, text: formatFacts(all) };
+  const all = Object.entries({ ...facts, ...more, ...settings });
+  return all.map(([name, value]) => [name, String(value ?? 'no')] as const);
 }
 
 function sourceValue(call: Call, source: Source) {

@@ -233,6 +233,12 @@ function tokenContext(sourceId: number): string {
 
 function checkName(name: string): string {
   const key = canonicalKey(name);
+  if (/^\d+$/.test(key)) {
+    throw new DomainError(
+      'invalidValue',
+      `A source needs a name with more than digits: "${name.trim()}" could be the id of another.`,
+    );
+  }
   if (key.length > 0 && name.length <= nameLengthMax && !/\p{Cc}/u.test(name)) return key;
   throw new DomainError(
     'invalidValue',

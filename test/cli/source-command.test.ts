@@ -84,6 +84,11 @@ describe('rollcall source create', () => {
       'A source needs a name of 1 to 200 printable characters.',
     ],
     [
+      'a name of digits',
+      ['--kind', 'scim', '--name', '1'],
+      'A source needs a name with more than digits: "1" could be the id of another.',
+    ],
+    [
       'a setting without value',
       ['--kind', 'scim', '--name', 'x', '--set', 'onMatch'],
       'Write a setting as key=value, not "onMatch".',
@@ -207,7 +212,7 @@ describe('rollcall source release', () => {
       'It holds deactivations and deletions of "Okta prod"; "rollcall source release',
     );
     const released = await place.json('source', 'release', 'okta prod', '--minutes', '5');
-    expect(released).toMatchObject({ id: 1, name: 'Okta prod', heldSince });
+    expect(released).toMatchObject({ id: 1, name: 'Okta prod', wasHeldSince: heldSince, heldSince: null });
     const show = await place.json('source', 'show', '1');
     expect(show).toMatchObject({ heldSince: null, releasedUntil: released.releasedUntil });
     expect((await place.run('source', 'list')).stdout).toMatch(/^1 +scim +yes +Okta prod/m);
