@@ -1,12 +1,22 @@
 import { userInfo } from 'node:os';
 import type { Decider } from '../imports/run-event-store.ts';
 
-/** Whoever runs this command line, by the name of the user of the operating system. */
+/**
+ * Whoever runs this command line. The name is what the environment says, and may be missing or wrong; the number is the
+ * operating system's.
+ */
 export function whoCommands(): Decider {
+  const uid = process.getuid?.();
+  const names = [readName(), uid === undefined ? '' : `uid ${uid}`].filter((name) => name !== '');
+  return names.length === 0 ? { kind: 'command' } : { kind: 'command', name: names.join(', ') };
+}
+
+function readName(): string {
   try {
-    return { kind: 'command', name: userInfo().username };
+    const { username } = userInfo();
+    return username === 'unknown' ? '' : username;
   } catch {
     // A container may run under a number that has no name.
-    return { kind: 'command' };
+    return '';
   }
 }

@@ -73,7 +73,7 @@ describe('rollcall run', () => {
     );
     expect(stdout).toContain('  syncCompanies = true (file)\n  syncDepartments = true (source)\n');
     expect(stdout).toMatch(
-      /Z {2}guard: holds it for approval\n\S+Z {2}approved on the command line by \S+\n$/,
+      /Z {2}guard: holds it for approval\n\S+Z {2}approved on the command line by (.+, )?uid \d+\n$/,
     );
     expect((await place.json('run', 'log', '2')).log).toBe(`${stdout.trimEnd()}\n`);
     expect(readFailure(await place.run('run', 'log', '9'))).toBe('There is no import with the id 9.');
