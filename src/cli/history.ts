@@ -84,6 +84,8 @@ function differences(before: ScimObject, after: ScimObject, prefix = ''): string
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => {
     const [a, b] = [before[name], after[name]];
+    // An empty list that goes is no change that anybody could see.
+    if (isEmpty(a) && isEmpty(b)) return [];
     if (name.startsWith('urn:') && (isObject(a) || isObject(b))) {
       const short = name.split(':').slice(-3, -2).join('') || name;
       return differences(isObject(a) ? a : {}, isObject(b) ? b : {}, `${short}.`);
@@ -92,12 +94,17 @@ function differences(before: ScimObject, after: ScimObject, prefix = ''): string
   });
 }
 
+function isEmpty(value: ScimValue | undefined): boolean {
+  return value === undefined || (isArray(value) && value.length === 0);
+}
+
 function change(before: ScimValue | undefined, after: ScimValue | undefined): string {
   if (before === undefined) return shown(after);
   return `${shown(before)} → ${after === undefined ? 'nothing' : shown(after)}`;
 }
 
 function shown(value: ScimValue | undefined): string {
+  if (isArray(value) && value.length === 0) return 'none';
   const isList = isArray(value) && value.every((each) => typeof each === 'string');
   const text = isList ? `${value.length} (${value.join(', ')})` : JSON.stringify(value ?? null);
   return text.length > valueCharactersMax ? `${text.slice(0, valueCharactersMax)}…` : text;

@@ -34,6 +34,8 @@ async function withPast(): Promise<Workplace> {
   await groups.create(context(), { displayName: 'Staff', members: [{ value: '1' }] }, 'reject');
   await users.delete(context(), 1);
   await users.create(context(), { userName: 'Ann' }, 'reject');
+  await groups.create(context(), { displayName: 'Empty' }, 'reject');
+  await groups.delete(context(), 2);
   await database.close();
   return place;
 }
@@ -107,5 +109,12 @@ describe('rollcall group history', () => {
       ['members.add', { members: ['1'] }],
       ['create', expect.objectContaining({ displayName: 'Staff' })],
     ]);
+  });
+
+  test('says nothing of the members of a group that had none', async () => {
+    using place = await withPast();
+    const { stdout } = await place.run('group', 'history', '2');
+    expect(stdout).toContain('  delete  ');
+    expect(stdout).not.toContain('members');
   });
 });
