@@ -144,15 +144,16 @@ function toStoredUser(row: UserRow): StoredUser {
 type GroupFacts = [id: number, type: string, name: string, primaryType: string | null, owner: number | null];
 
 function toGroups(list: string): GroupOfUser[] {
-  return (JSON.parse(list) as GroupFacts[])
-    .map(([id, groupType, displayName, primaryType, ownerSourceId]) => ({
+  const groups = (JSON.parse(list) as GroupFacts[]).map(
+    ([id, groupType, displayName, primaryType, ownerSourceId]) => ({
       id,
       groupType,
       displayName,
       isPrimary: primaryType !== null,
       ownerSourceId,
-    }))
-    .toSorted((one, other) => one.id - other.id);
+    }),
+  );
+  return groups.length === 1 ? groups : groups.toSorted((one, other) => one.id - other.id);
 }
 
 export interface LiveVersion {

@@ -4,6 +4,7 @@ import { buildProjection } from '../resource/project.ts';
 import { enterpriseUserUrn, platformUserUrn, type ResourceType } from '../resource/schema.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Configuration } from '../settings/configuration.ts';
+import { noUnits, type Units } from './organisation.ts';
 import { type Link, personasOf, userView } from './resource-view.ts';
 import type { User } from './user.ts';
 import type { StoredUser } from './user-read-store.ts';
@@ -83,28 +84,34 @@ function spliced(
   { configuration, link }: Rendering,
 ): string | undefined {
   const { userType, personas } = configuration;
-  const additions = new Map([
-    [enterpriseUserUrn, enterpriseMembers(user, link)],
-    [platformUserUrn, platformMembers(user, personasOf(user, personas, link))],
-  ]);
-  let rest = user.document;
+  if (!user.document.startsWith('{')) return undefined;
+  const units = user.groups.length === 0 ? noUnits : primaryUnits(user.groups);
+  let rest = user.document.slice(1);
   let head = '';
-  let schemas = JSON.stringify(userType.schema.id);
+  let schemas = quoted(userType.schema.id);
   for (const { id } of userType.extensions) {
-    const added = additions.get(id) ?? '';
+    let added = '';
+    if (id === enterpriseUserUrn) added = enterpriseMembers(user, units, link);
+    else if (id === platformUserUrn) added = platformMembers(units, personasOf(user, personas, link));
     const isStored = document[id] !== undefined;
     if (!isStored && added === '') continue;
-    schemas += `,${JSON.stringify(id)}`;
-    if (!isStored) head += `,${JSON.stringify(id)}:{${added}}`;
+    schemas += `,${quoted(id)}`;
+    if (!isStored) head += `,${quoted(id)}:{${added}}`;
     else if (added !== '') {
       const longer = withMembers(rest, id, added);
       if (longer === undefined) return undefined;
       rest = longer;
     }
   }
-  if (!rest.startsWith('{')) return undefined;
-  const tail = rest === '{}' ? '}' : `,${rest.slice(1)}`;
+  const tail = rest === '}' ? rest : `,${rest}`;
   return `{"schemas":[${schemas}]${coreMembers(user, link)}${head}${metaMember(user, { configuration, link })}${tail}`;
+}
+
+/** What stands in JSON as it is: most texts, and telling so takes less than writing them as JSON. */
+const unescaped = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return unescaped.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /**
@@ -120,35 +127,33 @@ function withMembers(text: string, extension: string, members: string): string |
 }
 
 function coreMembers({ id, userName, state, externalId, groups }: ShownUser, link: Link): string {
-  const external = externalId === null ? '' : `,"externalId":${JSON.stringify(externalId)}`;
+  const external = externalId === null ? '' : `,"externalId":${quoted(externalId)}`;
   const shown = groups.map(
     (group) =>
-      `{"value":"${group.id}","$ref":${JSON.stringify(link('Group', group.id))},` +
-      `"display":${JSON.stringify(group.displayName)},"type":"direct"}`,
+      `{"value":"${group.id}","$ref":${quoted(link('Group', group.id))},` +
+      `"display":${quoted(group.displayName)},"type":"direct"}`,
   );
   const memberships = shown.length === 0 ? '' : `,"groups":[${shown.join(',')}]`;
-  return `,"id":"${id}","userName":${JSON.stringify(userName)},"active":${state === 'active'}${external}${memberships}`;
+  return `,"id":"${id}","userName":${quoted(userName)},"active":${state === 'active'}${external}${memberships}`;
 }
 
-function enterpriseMembers({ groups, manager }: ShownUser, link: Link): string {
-  const { company, department } = primaryUnits(groups);
+function enterpriseMembers({ manager }: ShownUser, { company, department }: Units, link: Link): string {
   const members: string[] = [];
-  if (company !== undefined) members.push(`"organization":${JSON.stringify(company)}`);
-  if (department !== undefined) members.push(`"department":${JSON.stringify(department)}`);
+  if (company !== undefined) members.push(`"organization":${quoted(company)}`);
+  if (department !== undefined) members.push(`"department":${quoted(department)}`);
   if (manager !== undefined) {
     const { id, displayName } = manager;
     members.push(
-      `"manager":{"value":"${id}","displayName":${JSON.stringify(displayName)},"$ref":${JSON.stringify(link('User', id))}}`,
+      `"manager":{"value":"${id}","displayName":${quoted(displayName)},"$ref":${quoted(link('User', id))}}`,
     );
   }
   return members.join(',');
 }
 
-function platformMembers({ groups }: ShownUser, personas: readonly unknown[]): string {
-  const { company, location } = primaryUnits(groups);
+function platformMembers({ company, location }: Units, personas: readonly unknown[]): string {
   const members: string[] = [];
-  if (company !== undefined) members.push(`"company":${JSON.stringify(company)}`);
-  if (location !== undefined) members.push(`"location":${JSON.stringify(location)}`);
+  if (company !== undefined) members.push(`"company":${quoted(company)}`);
+  if (location !== undefined) members.push(`"location":${quoted(location)}`);
   if (personas.length > 0) members.push(`"personas":${JSON.stringify(personas)}`);
   return members.join(',');
 }
@@ -157,7 +162,7 @@ function metaMember(
   { id, created, modified, version }: ShownUser,
   { configuration, link }: Rendering,
 ): string {
-  const location = JSON.stringify(link('User', id));
+  const location = quoted(link('User', id));
   const tag = JSON.stringify(toETag(version, configuration.shownVersion));
   return `,"meta":{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
 }
