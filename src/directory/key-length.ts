@@ -2,6 +2,7 @@ import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { enterpriseUserUrn, platformUserUrn } from '../resource/schema.ts';
 import { isArray, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import { companyNames } from './organisation.ts';
 import type { UserParts } from './user.ts';
 
 /**
@@ -13,8 +14,8 @@ const keyBytesMax = 1_024;
 const surelyShort = Math.floor(keyBytesMax / 54);
 const beyondAscii = /[\u0080-\uffff]/;
 
-const keysOfEnterprise = ['employeeNumber', 'organization', 'department'] as const;
-const keysOfPlatform = ['company', 'location'] as const;
+const keysOfEnterprise = ['employeeNumber', 'department'] as const;
+const keysOfPlatform = ['location'] as const;
 
 /** Throws `invalidValue` for a user of whom something is too long to be found by. `next` has the units as well. */
 export function requireUserKeys({ userName, externalId, document }: UserParts, next: ScimObject): void {
@@ -25,8 +26,15 @@ export function requireUserKeys({ userName, externalId, document }: UserParts, n
   for (const email of isArray(document.emails) ? document.emails : []) {
     if (isObject(email)) requireKey('emails.value', email.value);
   }
+  requireCompany(next);
   requireParts(next, enterpriseUserUrn, keysOfEnterprise);
   requireParts(next, platformUserUrn, keysOfPlatform);
+}
+
+/** Whichever of its two names the client wrote, both are set by now: an error has to name both. */
+function requireCompany(next: ScimObject): void {
+  const attribute = `${enterpriseUserUrn}:organization (which is also ${platformUserUrn}:company)`;
+  for (const company of companyNames(next)) requireKey(attribute, company);
 }
 
 function requireParts(next: ScimObject, urn: string, names: readonly string[]): void {

@@ -47,7 +47,7 @@ describe.each(dialects())('filters on %s', (dialect) => {
       [`schemas eq "${platform}"`, ['2', '3']],
       [`not (schemas eq "${enterpriseUrn}")`, ['1', '3']],
       [`meta.location eq "${app.baseUrl}/Users/2"`, ['2']],
-      ['meta.version eq "W/\\"1\\"" and meta.resourceType eq "User"', ['1', '2']],
+      ['meta.version sw "W/\\"1." and meta.resourceType eq "User"', ['1', '2']],
       [`${platform}:personas[value eq "2" and memberships.display eq "skiers"]`, ['3']],
       ['meta.resourceType eq "user"', []],
     ];
