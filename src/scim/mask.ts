@@ -119,7 +119,8 @@ function maskParts(value: object, room: Room, depth: number): unknown {
     return shown;
   }
   const entries = Object.entries(value);
-  const isAboutSecret = isOperationOnSecret(entries) || entries.some(([, inner]) => isBareSecret(inner));
+  const isAboutSecret =
+    isOperationOnSecret(entries) || isAimless(entries) || entries.some(([, inner]) => isBareSecret(inner));
   const shown: [string, unknown][] = [];
   for (const [name, inner] of entries) {
     if (room.left < 0) break;
@@ -143,6 +144,12 @@ function isOperationOnSecret(entries: readonly (readonly [string, unknown])[]): 
     const key = keyOf(name);
     return key !== 'value' && key !== 'data' && namesSecret(JSON.stringify(inner));
   });
+}
+
+/** An operation with a text and no path: nothing says what the text is, so it may be anything. */
+function isAimless(entries: readonly (readonly [string, unknown])[]): boolean {
+  const parts = new Map(entries.map(([name, inner]) => [keyOf(name), inner]));
+  return parts.has('op') && !parts.has('path') && typeof parts.get('value') === 'string';
 }
 
 /** `{"name": "password", "value": …}` */
