@@ -35,7 +35,7 @@ import { writeCreate, writeUnique } from './uniqueness.ts';
 import type { Created, OnMatch } from './users.ts';
 import { requireVersion } from './version.ts';
 
-const memberTextBytesMax = 16 * 1024 * 1024;
+const memberTextBytesMax = 8 * 1024 * 1024;
 
 /** Groups, by the verbs of RFC 7644 §3. Their members are rows, never a list that is read, changed and written back. */
 export class Groups {

@@ -22,7 +22,7 @@ export interface ResourceText {
 /** Who is shown the users: a source that sees everything. */
 export type Viewer = Pick<DirectoryContext, 'sourceId' | 'configuration'>;
 
-const cacheBytesMax = 32 * 1024 * 1024;
+const cacheBytesMax = 24 * 1024 * 1024;
 
 /**
  * Users as JSON text. A text is kept for the version of the user that was read with it, which moves with everything
