@@ -31,7 +31,7 @@ interface Trip {
 }
 
 /** The change would end more than the source may. Whoever ran the transaction marks the source as held. */
-export class BrakeTripped extends DomainError {
+class BrakeTripped extends DomainError {
   readonly brake: Brake;
   readonly sourceId: number;
   readonly count: number;
@@ -70,7 +70,7 @@ export async function countEndings(
 }
 
 /** How many people lose something by this change. Deleting somebody who is inactive takes nothing from them. */
-export function endingsOf({ action, before, isSweep }: JournalEntry): number {
+function endingsOf({ action, before, isSweep }: JournalEntry): number {
   if (action === 'deactivate') return 1;
   if (action === 'archive') return before?.state === 'active' ? 1 : 0;
   if (action === 'delete') return 1 + lengthOf(before?.members);

@@ -72,7 +72,7 @@ export interface KeySlice {
 
 /** As many ids as a block of `resource_block` stands for; a migration knows it too. */
 export const blockIds = 2_048;
-export const ownedInRangeMax = 2_048;
+const ownedInRangeMax = 2_048;
 
 type Table = 'user' | 'group_';
 

@@ -8,7 +8,7 @@ const attributesMax = 50;
 const attributeCharactersMax = 100;
 
 /** Stands for every attribute after the first ones: clients make names up, and each would be a row for ever. */
-export const otherAttributes = '…';
+const otherAttributes = '…';
 
 /** Counts the repairs of a batch by day, source, code and attribute, so that each costs no row of its own. */
 export class RepairTally {
