@@ -343,7 +343,10 @@ class Service implements AsyncDisposable {
 
   async prepare(): Promise<void> {
     const { sources, source, database, clock } = this.#house;
-    this.#words.set('SCIM', (await sources.create('scim', 'Directory', { rateLimit: '0' })).token);
+    this.#words.set(
+      'SCIM',
+      (await sources.create('scim', 'Directory', { settings: { rateLimit: '0' } })).token,
+    );
     this.#words.set('UPLOAD', await sources.revealToken(source));
     this.#words.set('INVITATION', (await new Invitations({ database, clock }).issue('Ann')).token);
   }

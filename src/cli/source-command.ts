@@ -13,6 +13,7 @@ import {
 } from './command.ts';
 import type { Services } from './services.ts';
 import { formatFacts, formatTable } from './table.ts';
+import { whoCommands } from './who-commands.ts';
 
 const releaseMinutesDefault = 60;
 const releaseMinutesMax = 7 * 24 * 60;
@@ -87,7 +88,7 @@ async function create(call: Call): Promise<Answer> {
   }
   const settings = readAssignments(assignments);
   await using services = await open(call, true);
-  const created = await services.sources.create(kind, name, settings);
+  const created = await services.sources.create(kind, name, { settings, by: whoCommands() });
   return answerWith(call, created.source, created.token);
 }
 
@@ -188,12 +189,12 @@ async function set(call: Call): Promise<Answer> {
   const [nameOrId = '', ...assignments] = call.args;
   const settings = readAssignments(assignments);
   await using services = await open(call);
-  return answerWith(call, await services.sources.set(nameOrId, settings));
+  return answerWith(call, await services.sources.change(nameOrId, { settings }, whoCommands()));
 }
 
 async function setActive(call: Call, active: boolean): Promise<Answer> {
   await using services = await open(call);
-  return answerWith(call, await services.sources.setActive(call.args[0] ?? '', active));
+  return answerWith(call, await services.sources.change(call.args[0] ?? '', { active }, whoCommands()));
 }
 
 async function token(call: Call): Promise<Answer> {
@@ -202,8 +203,8 @@ async function token(call: Call): Promise<Answer> {
   const source = await services.sources.get(call.args[0] ?? '');
   const shown =
     call.options.rotate === true
-      ? await services.sources.rotateToken(source, overlapDays)
-      : await services.sources.revealToken(source);
+      ? await services.sources.rotateToken(source, overlapDays, whoCommands())
+      : await services.sources.revealToken(source, whoCommands());
   return answerWith(call, source, shown);
 }
 

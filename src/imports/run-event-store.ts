@@ -1,13 +1,7 @@
+import type { Operator } from '../security/audit.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import type { GuardLimits, GuardNumbers } from './guard.ts';
 import type { ApplyPhase } from './imports.ts';
-
-/** Who has decided about a run. */
-export interface Decider {
-  readonly kind: 'administrator' | 'command';
-  /** Of the account, or of the user of the operating system; absent when nobody knows. */
-  readonly name?: string;
-}
 
 /** What befell a run. What its row, its plan and its issues tell already is not said here again. */
 export type RunEvent =
@@ -26,7 +20,7 @@ export type RunEvent =
   | {
       readonly kind: 'decided';
       readonly decision: 'approved' | 'rejected' | 'cancelled';
-      readonly by: Decider;
+      readonly by: Operator;
     };
 
 export type DatedEvent = RunEvent & { readonly at: string };

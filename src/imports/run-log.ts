@@ -1,6 +1,7 @@
+import type { Operator } from '../security/audit.ts';
 import { type Counts, type Issue, isCompleted } from './imports.ts';
 import type { ImportOptions } from './options.ts';
-import type { DatedEvent, Decider } from './run-event-store.ts';
+import type { DatedEvent } from './run-event-store.ts';
 import type { ImportRun } from './runs.ts';
 
 export interface RunLogParts {
@@ -91,7 +92,7 @@ function textsOf(event: DatedEvent, run: ImportRun, before: readonly DatedEvent[
   }
 }
 
-function byWhom({ kind, name }: Decider): string {
+function byWhom({ kind, name }: Operator): string {
   const named = name === undefined ? '' : ` ${name}`;
   return kind === 'administrator'
     ? `by the administrator${named}`

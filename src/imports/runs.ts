@@ -1,6 +1,7 @@
 import type { DocumentStore } from '../archive/archive.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
+import type { Operator } from '../security/audit.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import { findSourceById } from '../sources/source-store.ts';
 import type { Database, Tx } from '../storage/database.ts';
@@ -18,7 +19,7 @@ import { listIssues } from './issue-store.ts';
 import type { ImportOptions } from './options.ts';
 import { type ReEnabled, reEnable } from './re-enable.ts';
 import { type ComparedPerson, compareRuns, listCompared, type RunComparison } from './run-comparison.ts';
-import { type Decider, insertEvent, listEvents } from './run-event-store.ts';
+import { insertEvent, listEvents } from './run-event-store.ts';
 import { formatRunLog } from './run-log.ts';
 import { listRecords, type RecordsQuery, type RunRecord } from './run-records.ts';
 import {
@@ -159,7 +160,7 @@ export class ImportRuns {
    * Lets a run that awaits approval be applied. Throws `invalidValue` for a run in another state, and when a later run
    * of the source has been applied or may yet be: the older file would undo the newer one.
    */
-  approve(id: number, by: Decider): Promise<ImportRun> {
+  approve(id: number, by: Operator): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     return this.#move(id, ['awaiting-approval'], { decision: 'approved', by }, async (tx, run) => {
       await refuseOvertaken(tx, run);
@@ -169,7 +170,7 @@ export class ImportRuns {
   }
 
   /** Ends a run that awaits approval; nothing has been changed by it. */
-  async reject(id: number, by: Decider): Promise<ImportRun> {
+  async reject(id: number, by: Operator): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     const rejected = { decision: 'rejected', by } as const;
     await this.#move(id, ['awaiting-approval'], rejected, async () => settled('rejected', now));
@@ -178,7 +179,7 @@ export class ImportRuns {
   }
 
   /** Ends a run that is not over; what it has applied so far stays. */
-  async cancel(id: number, by: Decider): Promise<ImportRun> {
+  async cancel(id: number, by: Operator): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     const open = ['queued', 'planning', 'awaiting-approval', 'applying'] as const;
     await this.#move(id, open, { decision: 'cancelled', by }, async (_tx, run) => {
@@ -234,7 +235,7 @@ export class ImportRuns {
 
 interface Decided {
   readonly decision: 'approved' | 'rejected' | 'cancelled';
-  readonly by: Decider;
+  readonly by: Operator;
 }
 
 async function refuseOvertaken(tx: Tx, { id, source_id }: RunRow): Promise<void> {

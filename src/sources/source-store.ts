@@ -24,6 +24,8 @@ function toSource(row: Selectable<SourceTable>): Source {
   return { id, kind, name, created, active: row.active === 1, settings } as Source;
 }
 
+const tokensMax = 1_000;
+
 type TokenRow = Selectable<SourceTable> & { expires: string | null };
 
 const selectByTokenHash = statement<{ hash: string }, TokenRow>((db, place) =>
@@ -82,17 +84,26 @@ export async function insertSource(
   return id;
 }
 
+export interface SourceUpdate {
+  readonly name?: string;
+  readonly nameKey?: string;
+  readonly active?: boolean | undefined;
+  readonly settings: string;
+  readonly now: string;
+}
+
 export async function updateSource(
   tx: Tx,
   id: number,
-  change: { readonly active?: boolean; readonly settings?: string; readonly now: string },
+  { name, nameKey, active, settings, now }: SourceUpdate,
 ): Promise<void> {
   await tx
     .updateTable('source')
     .set({
-      modified: change.now,
-      ...(change.active === undefined ? {} : { active: change.active ? 1 : 0 }),
-      ...(change.settings === undefined ? {} : { settings: change.settings }),
+      modified: now,
+      settings,
+      ...(name === undefined ? {} : { name, name_key: nameKey }),
+      ...(active === undefined ? {} : { active: active ? 1 : 0 }),
     })
     .where('id', '=', id)
     .execute();
@@ -111,6 +122,26 @@ export async function insertToken(
   await tx
     .insertInto('source_token')
     .values({ source_id: sourceId, hash, ciphertext, created: now, expires: null })
+    .execute();
+}
+
+/** What may be known of a token besides the token. */
+export interface TokenFacts {
+  readonly id: number;
+  readonly created: string;
+  /** Null for a token without an end. */
+  readonly expires: string | null;
+}
+
+/** The tokens of the source that have not expired, newest first. */
+export async function listTokens(db: Reader, sourceId: number, now: string): Promise<TokenFacts[]> {
+  return db
+    .selectFrom('source_token')
+    .select(['id', 'created', 'expires'])
+    .where('source_id', '=', sourceId)
+    .where((is) => is.or([is('expires', 'is', null), is('expires', '>', now)]))
+    .orderBy('id', 'desc')
+    .limit(tokensMax)
     .execute();
 }
 

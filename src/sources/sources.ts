@@ -7,6 +7,7 @@ import { timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { toId } from '../resource/resource-id.ts';
+import { type AuditEvent, changed, type Operator, recordAudit, unnamedOperator } from '../security/audit.ts';
 import { type SecretBox, sha256Hex } from '../security/secret-key.ts';
 import { createToken, isTokenWellFormed } from '../security/tokens.ts';
 import {
@@ -28,9 +29,11 @@ import {
   insertSource,
   insertToken,
   listSources,
+  listTokens,
   type RecognisedToken,
   type ScimSource,
   type Source,
+  type TokenFacts,
   updateSource,
 } from './source-store.ts';
 import { TokenCache } from './token-cache.ts';
@@ -51,6 +54,20 @@ export interface Authenticated<S extends Source> {
   readonly configurationVersion: string;
 }
 
+export interface NewSourceOptions {
+  /** Settings that differ from their defaults, as texts. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly by?: Operator;
+}
+
+/** What is absent stays. */
+export interface SourceChange {
+  readonly name?: string | undefined;
+  readonly active?: boolean | undefined;
+  /** As texts, by name. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
 export class Sources {
   readonly #tokens = new TokenCache();
   readonly #database: Database;
@@ -67,24 +84,20 @@ export class Sources {
   async create(
     kind: SourceKind,
     name: string,
-    assignments: Readonly<Record<string, string>>,
+    { settings: assignments = {}, by = unnamedOperator }: NewSourceOptions = {},
   ): Promise<{ source: Source; token: string }> {
-    const settings = JSON.stringify(readSourceSettings(kind, assignments));
+    const settings = readSourceSettings(kind, assignments);
     const now = timestamp(this.#clock);
     const nameKey = checkName(name);
-    try {
-      return await this.#change(async (tx) => {
-        const id = await insertSource(tx, { kind, name: name.trim(), nameKey, settings, now });
-        const token = await this.#issueToken(tx, id, kind);
-        return { source: await this.#required(tx, id), token };
-      });
-    } catch (error) {
-      if (brokenUniqueRule(error) !== 'source_name') throw error;
-      throw new DomainError(
-        'uniqueness',
-        `There is a source named "${name.trim()}" already; choose another name.`,
-      );
-    }
+    return this.#named(name, async (tx) => {
+      const row = { kind, name: name.trim(), nameKey, settings: JSON.stringify(settings), now };
+      const id = await insertSource(tx, row);
+      const token = await this.#issueToken(tx, id, kind);
+      const source = await this.#required(tx, id);
+      const after = { kind, name: source.name, active: true, ...settings };
+      await recordAudit(tx, { action: 'source.create', by, subject: subjectOf(source), after }, now);
+      return { source, token };
+    });
   }
 
   list(): Promise<Source[]> {
@@ -103,42 +116,63 @@ export class Sources {
     );
   }
 
-  async set(nameOrId: string, assignments: Readonly<Record<string, string>>): Promise<Source> {
-    const { id, kind } = await this.get(nameOrId);
-    const changes = readSourceSettings(kind, assignments);
-    return this.#change(async (tx) => {
+  /**
+   * Changes name, state and settings together. Throws `notFound`, `invalidValue` or, for a name that another source has,
+   * `uniqueness`; then nothing has changed. A file that names the source must carry its new name from then on.
+   */
+  async change(
+    nameOrId: string,
+    { name, active, settings: assignments = {} }: SourceChange,
+    by = unnamedOperator,
+  ): Promise<Source> {
+    const { id, kind, name: former } = await this.get(nameOrId);
+    const settings = readSourceSettings(kind, assignments);
+    const naming = name === undefined ? {} : { name: name.trim(), nameKey: checkName(name) };
+    const now = timestamp(this.#clock);
+    return this.#named(name ?? former, async (tx) => {
       await lockRows(tx, 'source', [id]);
-      const { settings } = await this.#required(tx, id);
-      await updateSource(tx, id, {
-        settings: JSON.stringify({ ...settings, ...changes }),
-        now: timestamp(this.#clock),
-      });
-      return this.#required(tx, id);
+      const before = await this.#required(tx, id);
+      const stored = JSON.stringify({ ...before.settings, ...settings });
+      await updateSource(tx, id, { ...naming, active, settings: stored, now });
+      const after = await this.#required(tx, id);
+      const difference = changed(auditedState(before), auditedState(after));
+      if (difference === undefined) return after;
+      await recordAudit(tx, { action: 'source.change', by, subject: subjectOf(after), ...difference }, now);
+      return after;
     });
   }
 
-  async setActive(nameOrId: string, active: boolean): Promise<Source> {
-    const { id } = await this.get(nameOrId);
-    return this.#change(async (tx) => {
-      await updateSource(tx, id, { active, now: timestamp(this.#clock) });
-      return this.#required(tx, id);
-    });
-  }
-
-  /** The newest token of the source, as it was issued. */
-  async revealToken({ id, name }: Source): Promise<string> {
-    const ciphertext = await findTokenCiphertext(this.#database.read, id, timestamp(this.#clock));
+  /** The newest token of the source, as it was issued. That it was looked at is in the audit log, unless nobody did. */
+  async revealToken(source: Source, by?: Operator): Promise<string> {
+    const { id, name } = source;
+    const now = timestamp(this.#clock);
+    const ciphertext = await findTokenCiphertext(this.#database.read, id, now);
     if (ciphertext === undefined)
       throw new DomainError('notFound', `The source "${name}" has no token that is in force.`);
-    return this.#secretBox.open(ciphertext, tokenContext(id));
+    const token = this.#secretBox.open(ciphertext, tokenContext(id));
+    if (by !== undefined) {
+      const event = { action: 'source.token.view', by, subject: subjectOf(source) } as const;
+      await this.#database.write((tx) => recordAudit(tx, event, now));
+    }
+    return token;
   }
 
   /** Issues another token; those before it end after `overlapDays`. */
-  async rotateToken({ id, kind }: Source, overlapDays: number): Promise<string> {
+  async rotateToken(source: Source, overlapDays: number, by = unnamedOperator): Promise<string> {
+    const { id, kind } = source;
+    const now = timestamp(this.#clock);
+    const formerEnd = new Date(this.#clock().getTime() + overlapDays * daysMs).toISOString();
     return this.#change(async (tx) => {
-      await expireTokens(tx, id, new Date(this.#clock().getTime() + overlapDays * daysMs).toISOString());
+      await expireTokens(tx, id, formerEnd);
+      const after = { formerTokensEnd: formerEnd };
+      await recordAudit(tx, { action: 'source.token.issue', by, subject: subjectOf(source), after }, now);
       return this.#issueToken(tx, id, kind);
     });
+  }
+
+  /** The tokens of the source that are in force, newest first; never the tokens themselves. */
+  listTokens({ id }: Pick<Source, 'id'>): Promise<TokenFacts[]> {
+    return listTokens(this.#database.read, id, timestamp(this.#clock));
   }
 
   /** The source that a bearer token names. Throws `unauthenticated` or, for a source that is not active, `forbidden`. */
@@ -196,6 +230,17 @@ export class Sources {
     return expires !== null && expires <= timestamp(this.#clock);
   }
 
+  /** A change of a source under this name; that another has it is told as a person would. */
+  async #named<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.#change(work);
+    } catch (error) {
+      if (brokenUniqueRule(error) !== 'source_name') throw error;
+      const detail = `There is a source named "${name.trim()}" already; choose another name.`;
+      throw new DomainError('uniqueness', detail, { attribute: 'name' });
+    }
+  }
+
   /** Whoever holds a copy of a source or a token, in whichever process, sees by the version that it is old. */
   #change<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#database.write(async (tx) => {
@@ -225,6 +270,14 @@ function requireActive<S extends Source>(source: S): S {
     'forbidden',
     `The source "${source.name}" is not active; a Power User can activate it.`,
   );
+}
+
+function subjectOf({ id, name }: Source): AuditEvent['subject'] {
+  return { id: String(id), name };
+}
+
+function auditedState({ name, active, settings }: Source): Record<string, unknown> {
+  return { name, active, ...settings };
 }
 
 function tokenContext(sourceId: number): string {

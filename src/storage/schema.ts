@@ -293,6 +293,20 @@ export interface SessionTable {
   expires: string;
 }
 
+export interface AuditEventTable {
+  seq: Generated<number>;
+  time: string;
+  action: string;
+  actor_kind: string;
+  actor_name: string | null;
+  client_address: string | null;
+  subject_id: string;
+  subject_name: string;
+  /** JSON of what has changed. */
+  before: string | null;
+  after: string | null;
+}
+
 export interface Tables {
   sequence: SequenceTable;
   source: SourceTable;
@@ -317,4 +331,5 @@ export interface Tables {
   admin_account: AdminAccountTable;
   invitation: InvitationTable;
   session: SessionTable;
+  audit_event: AuditEventTable;
 }

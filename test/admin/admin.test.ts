@@ -62,7 +62,7 @@ describe('the admin API', () => {
     await using app = await openAdminApp();
     const cookie = await app.setUp();
     const scimToken = await app.scim.addSource('Directory');
-    const { token: key } = await app.sources.create('general', 'HR', {});
+    const { token: key } = await app.sources.create('general', 'HR');
     for (const headers of [{ authorization: `Bearer ${scimToken}` }, { 'x-apikey': key }]) {
       expect((await app.call('/sources', undefined, { headers: { ...headers } })).status).toBe(401);
     }
@@ -130,9 +130,9 @@ describe('GET /sources', () => {
   test('lists name, kind, state and Api Url Suffix, and no token', async () => {
     await using app = await openAdminApp();
     const cookie = await app.setUp();
-    const { token } = await app.sources.create('scim', 'Entra', {});
-    await app.sources.create('general', 'HR', {});
-    await app.sources.setActive('HR', false);
+    const { token } = await app.sources.create('scim', 'Entra');
+    await app.sources.create('general', 'HR');
+    await app.sources.change('HR', { active: false });
     const answer = await app.call('/sources', undefined, { cookie });
     expect(answer.body).toEqual({
       sources: [
@@ -148,7 +148,7 @@ describe.each(dialects())('GET /imports on %s', (dialect) => {
   test('lists the newest runs first, at most as many as asked for', async () => {
     await using app = await openAdminApp({ dialect });
     const cookie = await app.setUp();
-    const { source } = await app.sources.create('general', 'HR', {});
+    const { source } = await app.sources.create('general', 'HR');
     for (const users of [3, 4]) {
       const files = {
         document: `${users}.xml`,

@@ -32,11 +32,11 @@ export const configurationCases: readonly ConfigurationCase[] = [
     about: 'a source must be active to be answered',
     async run() {
       await using app = await openTestApp();
-      await app.sources.setActive('Directory', false);
+      await app.sources.change('Directory', { active: false });
       for (const path of ['/Users', '/Schemas'])
         expect(await app.call('GET', path)).toMatchObject({ status: 403, body: { status: '403' } });
       expect((await app.createUser({ userName: 'ann' })).status).toBe(403);
-      await app.sources.setActive('Directory', true);
+      await app.sources.change('Directory', { active: true });
       expect((await app.call('GET', '/Users')).body.totalResults).toBe(0);
     },
   },

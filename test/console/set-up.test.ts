@@ -83,10 +83,10 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 async function addSourcesAndRuns(app: AdminApp): Promise<void> {
-  await app.sources.create('scim', 'Entra ID', {});
-  const { source } = await app.sources.create('general', '<b>HR</b> & payroll of the whole organisation', {});
-  await app.sources.create('general', 'Old HR', {});
-  await app.sources.setActive('Old HR', false);
+  await app.sources.create('scim', 'Entra ID');
+  const { source } = await app.sources.create('general', '<b>HR</b> & payroll of the whole organisation');
+  await app.sources.create('general', 'Old HR');
+  await app.sources.change('Old HR', { active: false });
   const now = app.clock().toISOString();
   const run = { sourceId: source.id, origin: 'upload', dryRun: false, groups: 0, now, warnings: [] } as const;
   const file = { document: 'd', archive: 'a', sha256: '0'.repeat(64), circumstances: '', bytes: 9 };

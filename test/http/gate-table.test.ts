@@ -159,7 +159,7 @@ describe('the gate', () => {
 
   test('answers the same to a token that is missing, malformed, unknown or of another kind', async () => {
     await using app = await openTestApp();
-    const upload = await app.sources.create('general', 'Files', {});
+    const upload = await app.sources.create('general', 'Files');
     const almost = `${app.token.slice(0, -8)}${app.token.at(-8) === 'A' ? 'B' : 'A'}${app.token.slice(-7)}`;
     const tokens = [
       '',

@@ -111,9 +111,9 @@ describe('a request to the gate', () => {
 
   test('of a source that is not active gets 403', async () => {
     await using app = await openTestApp();
-    await app.sources.setActive('Directory', false);
+    await app.sources.change('Directory', { active: false });
     expect(await app.call('GET', '/Users')).toMatchObject({ status: 403, body: { status: '403' } });
-    await app.sources.setActive('Directory', true);
+    await app.sources.change('Directory', { active: true });
     expect((await app.call('GET', '/Users')).status).toBe(200);
   });
 

@@ -189,7 +189,7 @@ describe('a file in the drop folder', () => {
     drop.advance(1);
     await drop.folder.look();
     expect(drop.why('empty.xml')).toContain('The file is empty.');
-    await house.sources.setActive('1', false);
+    await house.sources.change('1', { active: false });
     drop.put('late.xml', file('ann'));
     await drop.settle();
     expect(drop.why('late.xml')).toContain('is not active; activate it');

@@ -10,9 +10,9 @@ import type { User } from '../../src/directory/user.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
 import { Intake, type IntakeRequest, type Receipt } from '../../src/imports/intake.ts';
 import { Processor, type ProcessorParts } from '../../src/imports/processor.ts';
-import type { Decider } from '../../src/imports/run-event-store.ts';
 import { type ImportRun, ImportRuns } from '../../src/imports/runs.ts';
 import { createLog, type Log } from '../../src/log.ts';
+import type { Operator } from '../../src/security/audit.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
 import { secretBox } from '../../src/security/secret-key.ts';
 import { Configurations } from '../../src/settings/configuration.ts';
@@ -80,7 +80,7 @@ export class ImportHouse implements AsyncDisposable {
   }
 
   async addSource(name: string, settings: Readonly<Record<string, string>> = {}): Promise<GeneralSource> {
-    const { source } = await this.sources.create('general', name, settings);
+    const { source } = await this.sources.create('general', name, { settings });
     const general = source as GeneralSource;
     this.#source ??= general;
     return general;
@@ -97,7 +97,7 @@ export class ImportHouse implements AsyncDisposable {
   }
 
   async set(settings: Readonly<Record<string, string>>): Promise<void> {
-    this.#source = (await this.sources.set(String(this.source.id), settings)) as GeneralSource;
+    this.#source = (await this.sources.change(String(this.source.id), { settings })) as GeneralSource;
   }
 
   /** A processor over `database`, or over another way to the same data. */
@@ -172,7 +172,7 @@ export class ImportHouse implements AsyncDisposable {
 type ProcessorOptions = Partial<Pick<ProcessorParts, 'documents' | 'isAlone'>>;
 
 /** Who decides about runs in tests. */
-export const decider: Decider = { kind: 'command', name: 'tester' };
+export const decider: Operator = { kind: 'command', name: 'tester' };
 
 /** The guard of a source compares shares, which small files exceed at once. */
 const relaxedGuard = { guardShrinkPercent: '100', guardErrorPercent: '100' };

@@ -219,9 +219,9 @@ describe.each(dialects())('what is answered at once (%s)', (dialect) => {
     await app.call('DELETE', '/Users/5');
     expect((await app.call('GET', '/Users/5')).status).toBe(404);
     expect((await app.call('GET', '/Users')).body.totalResults).toBe(4);
-    await app.sources.setActive('Directory', false);
+    await app.sources.change('Directory', { active: false });
     expect((await app.call('GET', '/Users/1')).status).toBe(403);
-    await app.sources.setActive('Directory', true);
+    await app.sources.change('Directory', { active: true });
     const source = await app.sources.get('Directory');
     await app.sources.rotateToken(source, 1);
     expect((await app.call('GET', '/Users/1')).status).toBe(200);

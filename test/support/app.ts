@@ -179,7 +179,9 @@ export class TestApp implements AsyncDisposable {
 
   /** Adds a SCIM source without a rate limit and returns its token; the first one is used when a call names none. */
   async addSource(name: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
-    const { token } = await this.sources.create('scim', name, { rateLimit: '0', ...settings });
+    const { token } = await this.sources.create('scim', name, {
+      settings: { rateLimit: '0', ...settings },
+    });
     this.#token ||= token;
     return token;
   }

@@ -206,7 +206,7 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
 
   test('answers alike to a wrong key, no key and an unknown source', async () => {
     await using door = await openDoor();
-    const other = await door.house.sources.create('general', 'Other', {});
+    const other = await door.house.sources.create('general', 'Other');
     const answers = await Promise.all([
       door.send(valid, { 'content-type': 'text/xml', 'x-apikey': 'wrong' }),
       door.send(valid, { 'content-type': 'text/xml', 'x-apikey': '' }),
@@ -220,7 +220,7 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
 
   test('answers 403 for a source that is not active', async () => {
     await using door = await openDoor();
-    await door.house.sources.setActive('1', false);
+    await door.house.sources.change('1', { active: false });
     expect((await door.send(valid)).status).toBe(403);
   });
 
@@ -298,7 +298,7 @@ describe('GET /api/platformsync/:sourceId/imports/:id', () => {
   test('answers 404 for a run of another source, and for what is no id', async () => {
     await using door = await openDoor();
     await door.send(valid);
-    const other = await door.house.sources.create('general', 'Other', {});
+    const other = await door.house.sources.create('general', 'Other');
     expect((await door.get(`/api/platformsync/${other.source.id}/imports/1`, other.token)).status).toBe(404);
     expect((await door.get('/api/platformsync/1/imports/x')).status).toBe(404);
     expect((await door.get('/api/platformsync/1/imports/2')).status).toBe(404);
@@ -315,7 +315,7 @@ describe('GET /api/platformsync/:sourceId/imports/:id/log', () => {
     const log = await response.text();
     expect(log).toBe(await door.house.runs.log(1));
     expect(log).toContain('Z  users: 2 rows to do\n');
-    const other = await door.house.sources.create('general', 'Other', {});
+    const other = await door.house.sources.create('general', 'Other');
     const path = `/api/platformsync/${other.source.id}/imports/1/log`;
     expect((await door.get(path, other.token)).status).toBe(404);
     expect((await door.get('/api/platformsync/1/imports/1/log', 'wrong')).status).toBe(401);

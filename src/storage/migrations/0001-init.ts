@@ -283,6 +283,16 @@ async function createAccounts({ integer, table, numbered }: Make): Promise<void>
       .addColumn('account_id', integer, references('admin_account.id'))
       .addColumn('created', 'text', required)
       .addColumn('expires', 'text', required),
+    numbered('audit_event', 'seq')
+      .addColumn('time', 'text', required)
+      .addColumn('action', 'text', required)
+      .addColumn('actor_kind', 'text', required)
+      .addColumn('actor_name', 'text')
+      .addColumn('client_address', 'text')
+      .addColumn('subject_id', 'text', required)
+      .addColumn('subject_name', 'text', required)
+      .addColumn('before', 'text')
+      .addColumn('after', 'text'),
   );
 }
 
