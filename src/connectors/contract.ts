@@ -166,6 +166,8 @@ export interface Connector<Config = unknown> {
   readonly configSchema: Readonly<Record<string, unknown>>;
   /** For a connector that reads records of the source through `context.mapped`: how they are mapped without configuration. */
   readonly defaultMapping?: Mapping;
+  /** Instead of `defaultMapping`, where it depends on the configuration: on the product that is asked, for example. */
+  defaultMappingFor?(config: Config): Mapping;
   /** Whether `read` understands the mode `delta`. */
   readonly canDelta?: boolean;
   /** Tries to reach the source without reading all of it; resolves with a sentence that says what was found. */
