@@ -32,6 +32,9 @@ export async function* readDocument(
   yield* reader.take();
 }
 
+/** As a document comes: the bound on what grows in the parser is looked at between the pieces. */
+const headPieceCharacters = 64 * 1024;
+
 export interface HeadReading {
   readonly head: DocumentHead | undefined;
   /** What is wrong with source and options. */
@@ -45,7 +48,9 @@ export function readHead(text: string, limits: XmlLimits): HeadReading {
   const reader = new DocumentReader(limits);
   let fault: XmlError | undefined;
   try {
-    reader.write(text);
+    for (let at = 0; at < text.length; at += headPieceCharacters) {
+      reader.write(text.slice(at, at + headPieceCharacters));
+    }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     fault = error;

@@ -45,6 +45,8 @@ export class DocumentScanner {
   #textCharacters = 0;
   #recordCharacters = 0;
   #recordNodes = 0;
+  #recordPassages = 0;
+  #isRootOpen = false;
   #isRootClosed = false;
 
   constructor(limits: XmlLimits, events: ScanEvents) {
@@ -126,15 +128,25 @@ export class DocumentScanner {
   #passage(start: number, end: number): number {
     if (end === -1) return -1;
     this.#recordCharacters += end - start;
+    this.#recordPassages += 1;
     this.#maskHasContent = true;
+    this.#checkProlog(start);
     this.#checkRecord(start);
     return end;
+  }
+
+  /** As the reader has it, which reads what stands before the root as a whole. */
+  #checkProlog(start: number): void {
+    const { textCharactersMax } = this.#limits;
+    if (this.#isRootOpen || this.#recordCharacters <= textCharactersMax) return;
+    this.#fail('limit', `The root element does not begin within ${textCharactersMax} characters.`, start);
   }
 
   #cdata(start: number): number {
     const end = cdataEnd(this.#text, start);
     if (end === -1) return -1;
     if (this.#stack.length === 0) this.#fail('malformed', 'Text stands outside the root element.', start);
+    this.#recordPassages += 1;
     this.#characters(start, end);
     return end;
   }
@@ -177,6 +189,7 @@ export class DocumentScanner {
 
   #enter(name: string, start: number, end: number): void {
     this.#stack.push(name);
+    this.#isRootOpen = true;
     const depth = this.#stack.length;
     if (depth > 2) return;
     this.#tell(end);
@@ -192,6 +205,7 @@ export class DocumentScanner {
     this.#tell(start);
     this.#events.record(this.#recordNodes, () => this.#positionOf(start));
     this.#recordNodes = 0;
+    this.#recordPassages = 0;
     this.#recordCharacters = 0;
   }
 
@@ -261,7 +275,11 @@ export class DocumentScanner {
   }
 
   #checkRecord(start: number): void {
-    const { recordNodesMax, recordCharactersMax } = this.#limits;
+    const { recordNodesMax, recordPassagesMax, recordCharactersMax } = this.#limits;
+    if (this.#recordPassages > recordPassagesMax) {
+      const message = `More than ${recordPassagesMax} comments, instructions and CDATA sections stand in one record.`;
+      this.#fail('limit', message, start);
+    }
     if (this.#recordNodes > recordNodesMax) {
       this.#fail('limit', `More than ${recordNodesMax} elements and attributes stand in one record.`, start);
     }

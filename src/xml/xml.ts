@@ -49,6 +49,8 @@ export interface XmlLimits {
   readonly textCharactersMax: number;
   /** Elements and attributes of one user or group: bounds the work that one bad record can cause. */
   readonly recordNodesMax: number;
+  /** Comments, instructions and CDATA sections of one: libxml2 needs thirty times the memory of their text. */
+  readonly recordPassagesMax: number;
   readonly recordCharactersMax: number;
 }
 
@@ -62,6 +64,7 @@ export const xmlLimits: XmlLimits = {
   attributeCharactersMax: 64 * 1024,
   textCharactersMax: 1024 * 1024,
   recordNodesMax: 10_000,
+  recordPassagesMax: 50_000,
   recordCharactersMax: 8 * 1024 * 1024,
 };
 

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { documentOf, plainUser, readingError, refusal, toUtf16, validate, withMark } from './support.ts';
+import {
+  documentOf,
+  headXml,
+  plainUser,
+  read,
+  readingError,
+  refusal,
+  toUtf16,
+  validate,
+  withMark,
+} from './support.ts';
 
 const valid = documentOf(plainUser);
 
@@ -132,6 +142,32 @@ describe('bounds', () => {
     expect((await refusal(documentOf(phones))).message).toContain('More than 10000 elements and attributes');
     const texts = `<user>${`<bio>${'x'.repeat(1_000_000)}</bio>`.repeat(9)}<additionalfields/></user>`;
     expect((await refusal(documentOf(texts))).message).toContain('longer than 8388608 characters');
+  });
+
+  test('refuses a record of too many comments, instructions and CDATA sections, and as many before the root', async () => {
+    const message = 'More than 50000 comments, instructions and CDATA sections stand in one record.';
+    for (const piece of ['<!---->', '<?p?>', '<![CDATA[]]>']) {
+      const text = documentOf(`<user><bio>${piece.repeat(50_001)}</bio><additionalfields/></user>`);
+      expect(await refusal(text)).toMatchObject({ kind: 'limit', message });
+    }
+    const before = '<!----><?p?>'.repeat(25_001);
+    expect(await refusal(documentOf(plainUser, { before }))).toMatchObject({ kind: 'limit', message });
+    const several = `<user>${'<!---->'.repeat(40_000)}<additionalfields/></user>`.repeat(3);
+    expect(await validate(documentOf(several))).toMatchObject({ valid: true, users: 3 });
+  });
+
+  test('refuses a root that begins late, in validation and in reading alike', async () => {
+    const message = 'The root element does not begin within 1048576 characters.';
+    const before = `<!--${'x'.repeat(700_000)}-->`.repeat(2);
+    const text = documentOf(plainUser, { before });
+    expect(await refusal(text)).toMatchObject({ kind: 'limit', line: 1, message });
+    expect(await readingError(text)).toMatchObject({ kind: 'limit', message });
+  });
+
+  test('accepts a long way from the root to its head, in validation and in reading alike', async () => {
+    const head = `${`<!--${'x'.repeat(700_000)}-->`.repeat(3)}${headXml}`;
+    expect(await validate(documentOf(plainUser, { head }))).toMatchObject({ valid: true });
+    expect(await read(documentOf(plainUser, { head }))).toHaveLength(2);
   });
 
   test('throws tooLarge for a document above its bound, and accepts one that just fits', async () => {
