@@ -59,6 +59,8 @@ function readForm(stream: AsyncIterable<Uint8Array>, contentType: string): Form 
     file.resolve(undefined);
     end.resolve();
   });
+  // What is beyond the bounds would be read over, part by part, while nobody else is served.
+  for (const limit of ['fieldsLimit', 'partsLimit'] as const) busboy.on(limit, () => fail(tooManyFields()));
   busboy.on('error', fail);
   source.on('error', fail);
   source.pipe(busboy);
@@ -77,6 +79,10 @@ function openBusboy(contentType: string): BusboyInstance {
   } catch (error) {
     throw broken(error);
   }
+}
+
+function tooManyFields(): DomainError {
+  return new DomainError('invalidValue', `The form has more than ${fieldsMax} fields; send the file alone.`);
 }
 
 function broken(cause: unknown): DomainError {

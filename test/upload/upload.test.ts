@@ -121,6 +121,19 @@ describe('POST /api/platformsync/:sourceId/upload', () => {
     await nothingLeft(door.house);
   });
 
+  test('refuses a form with too many fields', async () => {
+    await using door = await openDoor();
+    const field = '--b\r\nContent-Disposition: form-data; name="f"\r\n\r\nx\r\n';
+    const response = await door.send(field.repeat(21), { 'content-type': 'multipart/form-data; boundary=b' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      ModelState: {
+        PlatformSyncLogicError: ['The form has more than 20 fields; send the file alone.'],
+      },
+    });
+    await nothingLeft(door.house);
+  });
+
   test('refuses a form that breaks off', async () => {
     await using door = await openDoor();
     const text = `--b\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n${valid}`;
