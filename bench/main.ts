@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { measureAttacks } from './attacks.ts';
 import { measureImports } from './imports.ts';
 import { type BenchContext, type BenchOptions, type Part, readOptions, usage } from './options.ts';
 import { measurePeers } from './peers.ts';
@@ -79,12 +80,14 @@ async function measure(options: BenchOptions, place: Place): Promise<Results> {
   const scale = await run('scale', measureScale);
   const imports = await run('import', measureImports);
   const start = await run('start', measureStart);
+  const attacks = await run('attacks', measureAttacks);
   return {
     ...(scim === undefined ? {} : { scim }),
     ...(peers === undefined ? {} : { peers }),
     ...(scale === undefined ? {} : { scale }),
     ...(imports === undefined ? {} : { import: imports }),
     ...(start === undefined ? {} : { start }),
+    ...(attacks === undefined ? {} : { attacks }),
   };
 }
 

@@ -92,7 +92,7 @@ function sumMib(texts: readonly string[], form: RegExp): number {
   return texts.reduce((sum, text) => sum + Number(form.exec(text)?.[1] ?? 0), 0) / kibPerMib;
 }
 
-const sampleMs = 50;
+const sampleMsDefault = 50;
 
 /** Watches the greatest resident size of the processes of a tree, also of those that end meanwhile. */
 export class PeakMemory implements Disposable {
@@ -101,7 +101,7 @@ export class PeakMemory implements Disposable {
   readonly #timer: ReturnType<typeof setInterval>;
   #togetherMib = 0;
 
-  constructor(root: number) {
+  constructor(root: number, sampleMs = sampleMsDefault) {
     this.#root = root;
     this.#timer = setInterval(() => this.#sample(), sampleMs);
     this.#sample();

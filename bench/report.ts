@@ -1,3 +1,4 @@
+import { attackSection } from './attack-report.ts';
 import type { ImportKind, ImportResult } from './imports.ts';
 import type { PeerResult } from './peers.ts';
 import { estimates } from './published.ts';
@@ -10,13 +11,15 @@ import { type Results, type Target, targetsOf } from './targets.ts';
 
 /** Everything that was measured, as a person reads it. */
 export function formatReport(results: Results): string {
+  const targets = targetsOf(results);
   const sections = [
     ...(results.scim === undefined ? [] : scimSections(results.scim)),
     ...(results.peers === undefined ? [] : [peerSection(results.peers)]),
     ...(results.scale === undefined ? [] : scaleSections(results.scale)),
     ...(results.import === undefined ? [] : importSections(results.import)),
     ...(results.start === undefined ? [] : [startSection(results.start)]),
-    targetSection(targetsOf(results)),
+    ...(results.attacks === undefined ? [] : [attackSection(results.attacks)]),
+    ...(targets.length === 0 ? [] : [targetSection(targets)]),
   ];
   return sections.join('\n\n');
 }

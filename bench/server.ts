@@ -118,9 +118,22 @@ export function createSource(
     join(folder, 'data'),
     '--json',
   ];
+  return JSON.parse(runCommand(executable, words)) as MadeSource;
+}
+
+/** `rollcall settings set` on the data folder inside `folder`. */
+export function setSetting(
+  executable: string,
+  folder: string,
+  [key, value]: readonly [string, string],
+): void {
+  runCommand(executable, ['settings', 'set', key, value, '--data', join(folder, 'data')]);
+}
+
+function runCommand(executable: string, words: readonly string[]): string {
   const ran = Bun.spawnSync([executable, ...words]);
   if (!ran.success) throw new Error(`rollcall ${words.join(' ')}: ${ran.stderr.toString().trim()}`);
-  return JSON.parse(ran.stdout.toString()) as MadeSource;
+  return ran.stdout.toString();
 }
 
 /** A file of bench/reference, run by the same Bun that runs the bench. */

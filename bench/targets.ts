@@ -1,3 +1,4 @@
+import type { AttacksResult } from './attacks.ts';
 import type { ImportResult } from './imports.ts';
 import type { PeerResult } from './peers.ts';
 import type { ScaleResult, SizeResult } from './scale.ts';
@@ -11,6 +12,7 @@ export interface Results {
   readonly scale?: ScaleResult;
   readonly import?: ImportResult;
   readonly start?: StartResult;
+  readonly attacks?: AttacksResult;
 }
 
 /** A promise about speed, with what was found. */
