@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { DomainError } from '../errors.ts';
 
 export interface Spooled {
@@ -23,7 +23,7 @@ export async function spoolStream(
   const file = await open(path, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
-    const buffer = new WriteBuffer((piece) => file.write(piece));
+    const buffer = new WriteBuffer((piece) => writeWhole(file, piece));
     let bytes = 0;
     for await (const chunk of stream) {
       signal?.throwIfAborted();
@@ -38,6 +38,11 @@ export async function spoolStream(
   } finally {
     await file.close();
   }
+}
+
+/** A write takes as much as the disk has room for, and only the next one fails (write(2)). */
+async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
 }
 
 class WriteBuffer {

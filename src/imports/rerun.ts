@@ -78,9 +78,15 @@ export async function retry(
   return intake.accept({ source, stream, origin: 'retry', force: true, ...options });
 }
 
-function unpacked(documents: DocumentStore, { archive }: ArchivedRun): AsyncIterable<Uint8Array> {
-  // A failure of either end reaches whoever reads.
-  return pipeline(documents.readArchive(archive), createGunzip(), () => undefined);
+async function* unpacked(documents: DocumentStore, { id, archive }: ArchivedRun): AsyncGenerator<Uint8Array> {
+  try {
+    // A failure of either end reaches whoever reads.
+    yield* pipeline(documents.readArchive(archive), createGunzip(), () => undefined);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error;
+    const detail = `The document of import ${id} is gone from the folder archive/; put it back, or send the file again.`;
+    throw new DomainError('notFound', detail, { cause: error });
+  }
 }
 
 async function* selected(

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DocumentStore } from '../../src/archive/archive.ts';
+import { canMount, smallDisk } from '../support/small-disk.ts';
 
 function openFolder() {
   const path = mkdtempSync(join(tmpdir(), 'rollcall-archive-'));
@@ -24,6 +25,27 @@ async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
 
 const options = { sourceId: 7, bytesMax: 100 };
 const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe.skipIf(!canMount())('spool on a full disk', () => {
+  const disk = 256 * 1024;
+  const sizes = [disk - 4_096, disk, disk + 1, disk + 4_096, 2 * disk];
+
+  test.each(sizes)(
+    'keeps all of %d bytes where they fit, and else answers storageFull and keeps nothing',
+    async (bytes) => {
+      using small = smallDisk(disk);
+      const store = new DocumentStore(small.folder);
+      const spooling = store.spool(chunks('x'.repeat(bytes)), { sourceId: 7, bytesMax: 10 * disk });
+      if (bytes > disk) {
+        const detail = 'The disk is full; free some space and send the document again.';
+        await expect(spooling).rejects.toMatchObject({ kind: 'storageFull', detail });
+        expect(readdirSync(join(small.folder, 'drop'))).toEqual([]);
+      } else {
+        expect(statSync((await spooling).path).size).toBe(bytes);
+      }
+    },
+  );
+});
 
 describe('spool', () => {
   test('writes a private file and tells its length and SHA-256', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { DocumentStore } from '../../src/archive/archive.ts';
 import { inspectInChild, inspectionDeadlineMs } from '../../src/imports/inspector.ts';
 import { Intake } from '../../src/imports/intake.ts';
 import { dialects } from '../support/database.ts';
+import { canMount, smallDisk } from '../support/small-disk.ts';
 import {
   decider,
   type ImportHouse,
@@ -240,6 +242,36 @@ function sendAfter(house: ImportHouse, gate: Promise<void>, source = house.sourc
   }
   return house.intake.accept({ source, origin: 'upload', stream: waiting() });
 }
+
+describe.skipIf(!canMount())('accept on a full disk', () => {
+  const disk = 1024 * 1024;
+  /** Text that does not shrink below the half: what is archived needs space as well. */
+  const noise = (bytes: number) =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))
+      .toString('hex')
+      .repeat(9)
+      .slice(0, bytes);
+  const wide = (bytes: number) => `<!--${noise(bytes).replace(/(.{100000})/g, '$1--><!--')}-->`;
+
+  test.each([
+    ['the document', 1_500_000],
+    ['its archived copy', 700_000],
+  ])('answers storageFull where there is no space for %s, and keeps nothing', async (_what, bytes) => {
+    using small = smallDisk(disk);
+    await using house = await openImportHouse();
+    const documents = new DocumentStore(small.folder);
+    const intake = new Intake({ ...house, clock: house.clock, selfCommand, documents });
+    const text = profileXml([wide(bytes) + userXml('a', 'anna')]);
+    const stream = new Blob([text]).stream();
+    const accepting = intake.accept({ source: house.source, origin: 'upload', stream });
+    const detail = 'The disk is full; free some space and send the document again.';
+    await expect(accepting).rejects.toMatchObject({ kind: 'storageFull', detail });
+    expect(readdirSync(join(small.folder, 'drop'))).toEqual([]);
+    expect(await house.runs.list()).toEqual([]);
+    // The same once more where there is space: nothing is wrong with the document itself.
+    expect(await house.accept(text)).toMatchObject({ status: 'queued' });
+  });
+});
 
 describe('inspectInChild', () => {
   test('kills a child that does not end before the deadline', async () => {

@@ -1,11 +1,11 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrateToLatest } from '../../src/storage/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { dialects } from '../support/database.ts';
+import { canMount, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { ImportHouse, openImportHouse, profileXml, userXml, withWrite } from './support.ts';
 
 const people = (count: number) =>
@@ -116,25 +116,6 @@ describe('a run that finds the database locked', () => {
   });
 });
 
-/** A file system of this size that is gone with the test; the right to make one is root's. */
-function smallDisk(bytes: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'rollcall-small-'));
-  const mount = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]);
-  return {
-    folder,
-    isMounted: mount.exitCode === 0,
-    [Symbol.dispose]() {
-      if (mount.exitCode === 0) Bun.spawnSync(['umount', folder]);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-function canMount(): boolean {
-  using disk = smallDisk(1024 * 1024);
-  return disk.isMounted;
-}
-
 describe('a run that finds the disk full', () => {
   test.skipIf(!canMount())('goes on where it stopped once there is space, and says so', async () => {
     using disk = smallDisk(24 * 1024 * 1024);
@@ -148,7 +129,7 @@ describe('a run that finds the disk full', () => {
     const filling = withWrite(database, async (write) => {
       if (!isFull && (await house.runs.get(1)).progress?.phase === 'users') {
         isFull = true;
-        fill(filler);
+        fillDisk(filler);
       }
       return write();
     });
@@ -166,12 +147,3 @@ describe('a run that finds the disk full', () => {
     expect(await house.people()).toHaveLength(1_500);
   });
 });
-
-function fill(path: string): void {
-  const piece = Buffer.alloc(4 * 1024);
-  try {
-    for (let pieces = 0; pieces < 8_192; pieces += 1) writeFileSync(path, piece, { flag: 'a' });
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ENOSPC') throw error;
-  }
-}

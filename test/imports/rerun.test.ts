@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { requireArchived, rerun, retry } from '../../src/imports/rerun.ts';
 import { dialects } from '../support/database.ts';
 import { type ImportHouse, openImportHouse, profileXml, userXml } from './support.ts';
@@ -25,6 +27,20 @@ for (const dialect of dialects()) {
         counts: { updated: 1, unchanged: 1 },
       });
       expect((await house.person('user-a')).resource.title).toBe('Dr');
+    });
+
+    test('says so when the archived document has been removed from the disk', async () => {
+      await using house = await openImportHouse({ dialect });
+      await house.import(profileXml([titled('a', 'Dr'), userXml('c', 'c', '<userType>King</userType>')]));
+      const [, archived = ''] = house.files('archive');
+      rmSync(join(house.folder, 'archive', archived));
+      const detail =
+        'The document of import 1 is gone from the folder archive/; put it back, or send the file again.';
+      for (const which of [rerun, retry]) {
+        await expect(again(house, which, 1)).rejects.toMatchObject({ kind: 'notFound', detail });
+      }
+      expect(await house.runs.list()).toHaveLength(1);
+      expect(house.files('drop')).toEqual([]);
     });
 
     test('gives nobody the stars that stand for a password, and says so', async () => {
