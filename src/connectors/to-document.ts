@@ -10,19 +10,23 @@ import { toGroupRecord, toUserRecord } from './to-record.ts';
 
 export interface ToDocumentOptions {
   readonly head: HeadToWrite;
+  readonly mode: 'full' | 'delta';
   /** For the log: sentences about what was left out, each kind of them once, when the records have ended. */
   readonly warn?: (sentence: string) => void;
 }
 
 const pieceCharacters = 64 * 1024;
+/** Of head and groups that wait for the first user: without one there is no document. */
+const heldCharactersMax = 16 * 1024 * 1024;
 
 /**
- * The document, piece by piece. Throws DomainError with one sentence when a group follows a user, when a record has no id
- * or holds a value that its attribute cannot hold, and when there is nobody: an empty answer is no reason to end anybody.
+ * The document, piece by piece. Throws DomainError with one sentence when a group follows a user, and when a record has no
+ * id or holds a value that its attribute cannot hold. Nobody at all is refused in a full reading, for an empty answer is no
+ * reason to end anybody, and is no document (not one piece) in a delta.
  */
 export async function* toDocument(
   records: AsyncIterable<ConnectorRecord>,
-  { head, warn }: ToDocumentOptions,
+  { head, mode, warn }: ToDocumentOptions,
 ): AsyncGenerator<string> {
   const writer = new RecordWriter();
   let text = `<?xml version="1.0" encoding="UTF-8"?>\n<syncdata version="1">\n${writeHead(head)}`;
@@ -32,17 +36,17 @@ export async function* toDocument(
     if (kind !== state) text += opening(state, kind, record);
     state = kind;
     text += writer.write(record);
-    if (text.length < pieceCharacters) continue;
+    if (text.length < (state === 'user' ? pieceCharacters : heldCharactersMax)) continue;
     yield text;
     text = '';
   }
-  if (state !== 'user') throw refusal('unavailable', nobody);
-  yield `${text}  </users>\n</syncdata>\n`;
   for (const sentence of writer.warnings()) warn?.(sentence);
+  if (state === 'user') yield `${text}  </users>\n</syncdata>\n`;
+  else if (mode === 'full' || text === '') throw refusal('unavailable', nobody);
 }
 
 const nobody =
-  'The source gave no people at all, so nothing was imported. If that is right, say so in the source itself.';
+  'The source has answered with nobody, so nothing is imported. Check what it is asked for: a query, filter or file.';
 
 function recordKind(record: ConnectorRecord): 'group' | 'user' {
   const kind: unknown = (record as Partial<ConnectorRecord> | null | undefined)?.kind;

@@ -15,7 +15,11 @@ async function* each(records: readonly unknown[]): AsyncGenerator<ConnectorRecor
 async function write(...records: readonly unknown[]): Promise<{ text: string; warnings: string[] }> {
   const warnings: string[] = [];
   let text = '';
-  for await (const piece of toDocument(each(records), { head, warn: (line) => warnings.push(line) }))
+  for await (const piece of toDocument(each(records), {
+    head,
+    mode: 'full',
+    warn: (line) => warnings.push(line),
+  }))
     text += piece;
   return { text, warnings };
 }
@@ -84,7 +88,7 @@ describe('toDocument', () => {
     }
     let text = '';
     const reading = async () => {
-      for await (const piece of toDocument(broken(), { head })) text += piece;
+      for await (const piece of toDocument(broken(), { head, mode: 'full' })) text += piece;
     };
     expect(reading()).rejects.toThrow('The source hung up.');
     await reading().catch(() => {});
@@ -93,8 +97,15 @@ describe('toDocument', () => {
   });
 
   test('refuses nobody at all', async () => {
-    expect(await refusal()).toStartWith('The source gave no people at all');
-    expect(await refusal(sales)).toStartWith('The source gave no people at all');
+    expect(await refusal()).toStartWith('The source has answered with nobody');
+    expect(await refusal(sales)).toStartWith('The source has answered with nobody');
+  });
+
+  test('writes nothing for a delta of nobody', async () => {
+    const pieces: string[] = [];
+    for (const records of [[], [sales]])
+      for await (const piece of toDocument(each(records), { head, mode: 'delta' })) pieces.push(piece);
+    expect(pieces).toEqual([]);
   });
 
   test('refuses a group after a user', async () => {
