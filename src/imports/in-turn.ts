@@ -8,13 +8,19 @@ export function inTurn(database: Database): Database {
   if (database.dialect !== 'sqlite') return database;
   const { dialect, read, migrator } = database;
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   return {
     dialect,
     read,
     migrator,
+    isAwaited: () => waiting > 0 || database.isAwaited(),
     lendTurn: (hold) => database.lendTurn(hold),
     write: (work) => {
-      const mine = last.then(() => database.write(work));
+      waiting += 1;
+      const mine = last.then(() => {
+        waiting -= 1;
+        return database.write(work);
+      });
       last = mine.catch(() => undefined);
       return mine;
     },

@@ -13,6 +13,7 @@ import { type GuardNumbers, guardReason } from './guard.ts';
 import { isFromArchive, noCounts } from './imports.ts';
 import { countActiveOwned, listAbsent } from './match-store.ts';
 import { effectiveOptions, type ImportOptions, optionsOfFile } from './options.ts';
+import { PlanBuffer } from './plan-buffer.ts';
 import { linkChains, resolveRelinked } from './plan-chains.ts';
 import { GroupPlan, readDefaultUnits } from './plan-groups.ts';
 import { planRow } from './plan-row.ts';
@@ -98,6 +99,7 @@ class Planning {
   #reading: Reading | undefined;
   #seq = 0;
   readonly #warnings: string[] = [];
+  readonly #buffer: PlanBuffer;
   readonly #since: string;
 
   constructor(parts: PlannerParts, run: Run, writer: RunWriter, source: GeneralSource) {
@@ -105,6 +107,7 @@ class Planning {
     this.#run = run;
     this.#writer = writer;
     this.#source = source;
+    this.#buffer = new PlanBuffer(writer);
     this.#since = timestamp(parts.clock);
   }
 
@@ -123,6 +126,7 @@ class Planning {
       }
       await this.#planBatch(groups, users);
     }
+    await this.#buffer.flush();
   }
 
   async #begin(head: DocumentHead): Promise<Reading> {
@@ -155,12 +159,8 @@ class Planning {
     const { groups, users } = this.#required();
     const groupBatch = await groups.planRecords(groupRecords);
     const userBatch = await users.plan(userRecords);
-    const rows = [...groupBatch.rows, ...userBatch.rows].map((row) => ({ ...row, run_id: this.#run.id }));
-    const done = userRecords.length + groupRecords.length;
-    await this.#writer.commit(async (tx) => {
-      await insertPlanRows(tx, rows);
-      return { issues: [...groupBatch.issues, ...userBatch.issues], done };
-    });
+    await this.#buffer.add(groupBatch, groupRecords.length);
+    await this.#buffer.add(userBatch, userRecords.length);
   }
 
   async finish(signal: AbortSignal): Promise<void> {

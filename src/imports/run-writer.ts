@@ -28,6 +28,17 @@ export interface Step {
   readonly done?: number;
 }
 
+/** A transaction that nobody waits for the end of goes on for this long: each one has its price in syncs and pages. */
+const seriesMsMax = 200;
+
+/** Does the next batch of many, from `cursor` on, and tells what it did; undefined when there is none left. */
+export type NextBatch = (tx: Tx, cursor: number) => Promise<Step | undefined>;
+
+export interface SeriesOptions {
+  readonly batchesMax: number;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Writes the batches of one claimed run: each commits together with how far the run is, and only while the claim holds.
  * Throws LeaseLost once it does not.
@@ -54,13 +65,41 @@ export class RunWriter {
 
   /** Runs the batch and records its step; the state is as before when the transaction fails. */
   async commit(work: (tx: Tx) => Promise<Step>): Promise<void> {
-    this.#progress = await this.#database.write(async (tx) => {
-      const step = await work(tx);
-      const next = this.#after(step);
-      await insertIssues(tx, this.claim.id, this.#progress.counts.issues + 1, step.issues ?? []);
-      await advanceRun(tx, this.claim, next, this.#leaseEnd());
-      return next;
-    });
+    await this.commitSeries(work, { batchesMax: 1 });
+  }
+
+  /**
+   * Runs batches in one transaction until somebody else waits to write, it has taken its time, or none is left; true
+   * for the last. A batch that fails undoes those before it.
+   */
+  async commitSeries(next: NextBatch, options: SeriesOptions): Promise<boolean> {
+    const { progress, isOver } = await this.#database.write((tx) => this.#series(tx, next, options));
+    this.#progress = progress;
+    return isOver;
+  }
+
+  async #series(tx: Tx, next: NextBatch, { batchesMax, signal }: SeriesOptions) {
+    const endMs = performance.now() + seriesMsMax;
+    let progress = this.#progress;
+    for (let batches = 1; ; batches += 1) {
+      const step = await next(tx, progress.cursor);
+      if (step !== undefined) {
+        await insertIssues(tx, this.claim.id, progress.counts.issues + 1, step.issues ?? []);
+        progress = after(progress, step);
+      }
+      const isOver = step === undefined;
+      const isEnough = batches >= batchesMax || performance.now() > endMs || signal?.aborted === true;
+      if (isOver || isEnough || (await this.#isAwaited())) {
+        await advanceRun(tx, this.claim, progress, this.#leaseEnd());
+        return { progress, isOver };
+      }
+    }
+  }
+
+  /** Whoever waits is heard of between two turns of the event loop. */
+  async #isAwaited(): Promise<boolean> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    return this.#database.isAwaited();
   }
 
   /** What each phase is left with, once it is over; of the present one, the rows that waited when it began. */
@@ -99,18 +138,17 @@ export class RunWriter {
     this.#progress = { phase: undefined, cursor: 0, done: 0, counts, warnings };
   }
 
-  #after({ counts = {}, issues = [], warnings = [], cursor, done = 0 }: Step): Progress {
-    const now = this.#progress;
-    return {
-      phase: now.phase,
-      cursor: cursor ?? now.cursor,
-      done: now.done + done,
-      counts: addCounts(now.counts, { ...counts, issues: issues.length }),
-      warnings: [...new Set([...now.warnings, ...warnings])].slice(0, warningsMax),
-    };
-  }
-
   #leaseEnd(): string {
     return new Date(this.#clock().getTime() + leaseMs).toISOString();
   }
+}
+
+function after(now: Progress, { counts = {}, issues = [], warnings = [], cursor, done = 0 }: Step): Progress {
+  return {
+    phase: now.phase,
+    cursor: cursor ?? now.cursor,
+    done: now.done + done,
+    counts: addCounts(now.counts, { ...counts, issues: issues.length }),
+    warnings: [...new Set([...now.warnings, ...warnings])].slice(0, warningsMax),
+  };
 }

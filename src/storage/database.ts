@@ -27,15 +27,31 @@ export interface Database {
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 
-  /** Lends the right to write to another process until the promise of `hold` settles. No-op on PostgreSQL. */
-  lendTurn(hold: () => Promise<void>): Promise<void>;
+  /**
+   * Whether somebody else waits for the right to write: a transaction that could go on should end. Known between two
+   * turns of the event loop. Always true on PostgreSQL, where nobody knows who waits for a row.
+   */
+  isAwaited(): boolean;
+
+  /**
+   * Lends the right to write to another process until the promise of `hold` settles; `wanted` resolves once somebody
+   * waits for it. No-op on PostgreSQL.
+   */
+  lendTurn(hold: (wanted: Promise<void>) => Promise<void>): Promise<void>;
 
   /** Waits for the writes under way, then lets go of the files and connections. */
   close(): Promise<void>;
 }
 
-/** Asks whoever owns the write queue for the right to write; resolves with the way to give it back. */
-export type TakeTurn = () => Promise<() => void>;
+/** The right to write, lent by whoever owns the write queue. */
+export interface LentTurn {
+  /** Whether somebody waits for it to be given back. */
+  readonly isWanted: boolean;
+  giveBack(): void;
+}
+
+/** Asks for the right to write. */
+export type TakeTurn = () => Promise<LentTurn>;
 
 /** Opens the transaction type: engines call it with the connection on which they have begun one. */
 export function asTx(connection: Kysely<Tables>): Tx {

@@ -59,8 +59,12 @@ class PostgresDatabase implements Database {
     }
   }
 
-  lendTurn(hold: () => Promise<void>): Promise<void> {
-    return hold();
+  isAwaited(): boolean {
+    return true;
+  }
+
+  lendTurn(hold: (wanted: Promise<void>) => Promise<void>): Promise<void> {
+    return hold(new Promise(() => undefined));
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import { DomainError } from '../errors.ts';
 import { toStorageError } from './constraints.ts';
-import { asTx, type Database, type TakeTurn, type Tx } from './database.ts';
+import { asTx, type Database, type LentTurn, type TakeTurn, type Tx } from './database.ts';
 import type { Tables } from './schema.ts';
 import type { DirectAdapter } from './statement.ts';
 import { type TransactionControl, WriteQueue } from './write-queue.ts';
@@ -77,6 +77,7 @@ class SqliteDatabase implements Database {
   readonly read: Kysely<Tables>;
   readonly migrator: Kysely<unknown>;
   readonly #writer: Kysely<Tables>;
+  readonly #control: SqliteTransactions;
   readonly #queue: WriteQueue;
   readonly #connections: readonly Sqlite[];
 
@@ -85,8 +86,8 @@ class SqliteDatabase implements Database {
     this.#writer = new Kysely<Tables>({ dialect: dialectOn(writer) });
     this.migrator = this.#writer as unknown as Kysely<unknown>;
     this.#connections = [reader, writer];
-    const control = new SqliteTransactions(writer, options);
-    this.#queue = new WriteQueue(control, options.onFatal ?? (() => undefined));
+    this.#control = new SqliteTransactions(writer, options);
+    this.#queue = new WriteQueue(this.#control, options.onFatal ?? (() => undefined));
   }
 
   async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -97,7 +98,11 @@ class SqliteDatabase implements Database {
     }
   }
 
-  lendTurn(hold: () => Promise<void>): Promise<void> {
+  isAwaited(): boolean {
+    return this.#queue.isAwaited || this.#control.isTurnWanted;
+  }
+
+  lendTurn(hold: (wanted: Promise<void>) => Promise<void>): Promise<void> {
     return this.#queue.lend(hold);
   }
 
@@ -115,7 +120,7 @@ class SqliteTransactions implements TransactionControl {
   readonly #takeTurn: TakeTurn | undefined;
   readonly #lockWaitMsMax: number;
   #hasBegun = false;
-  #giveBack: (() => void) | undefined;
+  #turn: LentTurn | undefined;
 
   constructor(sqlite: Sqlite, { takeTurn, lockWaitMsMax = defaultLockWaitMsMax }: SqliteOptions) {
     this.#sqlite = sqlite;
@@ -123,8 +128,13 @@ class SqliteTransactions implements TransactionControl {
     this.#lockWaitMsMax = lockWaitMsMax;
   }
 
+  /** Of a turn that another process has lent. */
+  get isTurnWanted(): boolean {
+    return this.#turn?.isWanted === true;
+  }
+
   async begin(): Promise<void> {
-    this.#giveBack = await this.#takeTurn?.();
+    this.#turn = await this.#takeTurn?.();
     this.#sleepNever();
     await beginImmediate(this.#sqlite, this.#lockWaitMsMax);
   }
@@ -162,8 +172,8 @@ class SqliteTransactions implements TransactionControl {
   }
 
   #end(): void {
-    this.#giveBack?.();
-    this.#giveBack = undefined;
+    this.#turn?.giveBack();
+    this.#turn = undefined;
   }
 }
 

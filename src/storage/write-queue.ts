@@ -20,7 +20,7 @@ interface Job {
 }
 
 interface Turn {
-  readonly hold: () => Promise<void>;
+  readonly hold: (wanted: Promise<void>) => Promise<void>;
   readonly resolve: () => void;
 }
 
@@ -42,6 +42,8 @@ export class WriteQueue {
   readonly #jobWaitMsMax: number;
   #waiting: (Job | Turn)[] = [];
   #draining: Promise<void> | undefined;
+  /** Tells the holder of a turn that somebody waits for it to be over. */
+  #tellWanted: (() => void) | undefined;
   #closed = false;
 
   constructor(
@@ -65,7 +67,13 @@ export class WriteQueue {
     });
   }
 
-  lend(hold: () => Promise<void>): Promise<void> {
+  /** Whether anything stands in the line behind what is being done. */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** `wanted` resolves once somebody waits for the turn to be over. */
+  lend(hold: (wanted: Promise<void>) => Promise<void>): Promise<void> {
     return new Promise<void>((resolve) => this.#push({ hold, resolve }));
   }
 
@@ -84,6 +92,7 @@ export class WriteQueue {
       });
     }
     this.#waiting.push(item);
+    this.#tellWanted?.();
     this.#draining ??= this.#drain();
   }
 
@@ -104,7 +113,11 @@ export class WriteQueue {
 
   async #holdTurn(turn: Turn): Promise<void> {
     const timer = setInterval(() => this.#dismissOverdue(), overdueCheckMs);
-    await turn.hold().catch(() => undefined);
+    const wanted = Promise.withResolvers<void>();
+    this.#tellWanted = wanted.resolve;
+    if (this.isAwaited) wanted.resolve();
+    await turn.hold(wanted.promise).catch(() => undefined);
+    this.#tellWanted = undefined;
     clearInterval(timer);
     turn.resolve();
   }

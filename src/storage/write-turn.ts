@@ -1,9 +1,9 @@
-import type { Database, TakeTurn } from './database.ts';
+import type { Database, LentTurn, TakeTurn } from './database.ts';
 
 // SQLite has one writer. The process that serves requests owns the queue; the processor asks it for a turn over the
-// channel between them, writes one short batch, and gives the turn back.
+// channel between them, and gives it back soon after somebody else wants to write.
 
-type TurnMessage = { readonly writeTurn: 'take' | 'yours' | 'done' };
+type TurnMessage = { readonly writeTurn: 'take' | 'yours' | 'wanted' | 'done' };
 
 /** One end of the channel between two processes of ours. */
 export interface Channel {
@@ -50,18 +50,21 @@ export class TurnLender {
 
   async #lend(): Promise<void> {
     try {
-      await this.#database.lendTurn(() => this.#hold());
+      await this.#database.lendTurn((wanted) => this.#hold(wanted));
     } catch {
       // The queue is closing: the borrower goes on waiting, and ends with this process.
     }
   }
 
-  #hold(): Promise<void> {
+  #hold(wanted: Promise<void>): Promise<void> {
     if (this.#isGone) return Promise.resolve();
     return new Promise<void>((resolve) => {
       this.#giveBack = resolve;
       this.#deadline = setTimeout(() => this.#onOverdue(), this.#turnMsMax);
       this.#channel.send({ writeTurn: 'yours' });
+      void wanted.then(() => {
+        if (this.#giveBack === resolve) this.#channel.send({ writeTurn: 'wanted' });
+      });
     });
   }
 
@@ -76,13 +79,15 @@ export class TurnLender {
 export class TurnBorrower {
   readonly #channel: Channel;
   readonly #waiting: (() => void)[] = [];
+  #isWanted = false;
 
   constructor(channel: Channel) {
     this.#channel = channel;
   }
 
   receive({ writeTurn }: TurnMessage): void {
-    if (writeTurn === 'yours') this.#waiting.shift()?.();
+    if (writeTurn === 'wanted') this.#isWanted = true;
+    if (writeTurn === 'yours') this.#begin();
   }
 
   readonly take: TakeTurn = async () => {
@@ -90,6 +95,30 @@ export class TurnBorrower {
       this.#waiting.push(resolve);
       this.#channel.send({ writeTurn: 'take' });
     });
-    return () => this.#channel.send({ writeTurn: 'done' });
+    return new BorrowedTurn(this.#channel, () => this.#isWanted);
   };
+
+  /** What was said of the turn before has come too late to matter. */
+  #begin(): void {
+    this.#isWanted = false;
+    this.#waiting.shift()?.();
+  }
+}
+
+class BorrowedTurn implements LentTurn {
+  readonly #channel: Channel;
+  readonly #asked: () => boolean;
+
+  constructor(channel: Channel, asked: () => boolean) {
+    this.#channel = channel;
+    this.#asked = asked;
+  }
+
+  get isWanted(): boolean {
+    return this.#asked();
+  }
+
+  giveBack(): void {
+    this.#channel.send({ writeTurn: 'done' });
+  }
 }

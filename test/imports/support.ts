@@ -202,8 +202,10 @@ export function withWrite(
     return around(() => database.write(work), count);
   };
   const { dialect, read, migrator } = database;
-  const lendTurn = (hold: () => Promise<void>) => database.lendTurn(hold);
-  return { dialect, read, migrator, lendTurn, write, close: async () => undefined };
+  const lendTurn: Database['lendTurn'] = (hold) => database.lendTurn(hold);
+  // Transactions are then short and many: as many places to be interrupted in.
+  const isAwaited = () => true;
+  return { dialect, read, migrator, isAwaited, lendTurn, write, close: async () => undefined };
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

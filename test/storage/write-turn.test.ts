@@ -65,12 +65,12 @@ describe('a turn', () => {
 
   test('ends when the process that holds it is gone', async () => {
     await using pair = await openPair();
-    const giveBack = await pair.borrower.take();
+    const turn = await pair.borrower.take();
     const write = pair.owner.write(async () => 'written');
     expect(await Promise.race([write, Bun.sleep(5).then(() => 'waiting')])).toBe('waiting');
     pair.lender.gone();
     expect(await write).toBe('written');
-    giveBack();
+    turn.giveBack();
   });
 
   test('is not kept by a process that is gone before its turn comes', async () => {
