@@ -90,6 +90,44 @@ describe('a turn', () => {
     expect(await pair.owner.write(async () => 'written')).toBe('written');
   });
 
+  test('is known to be wanted as soon as somebody else waits to write, and not before', async () => {
+    await using pair = await openPair();
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const borrowed = pair.other.write(async () => {
+      entered.resolve();
+      await leave.promise;
+    });
+    await entered.promise;
+    await Bun.sleep(1);
+    expect(pair.other.isAwaited()).toBe(false);
+    const write = pair.owner.write(async () => 'written');
+    while (!pair.other.isAwaited()) await Bun.sleep(1);
+    leave.resolve();
+    expect(await write).toBe('written');
+    await borrowed;
+    await pair.other.write(async () => {
+      await Bun.sleep(1);
+      expect(pair.other.isAwaited()).toBe(false);
+    });
+  });
+
+  test('is wanted from its beginning when somebody else has waited longer', async () => {
+    await using pair = await openPair();
+    const first = pair.owner.write(() => Bun.sleep(5));
+    const turn = pair.borrower.take();
+    await Bun.sleep(1);
+    const last = pair.owner.write(async () => 'written');
+    const { isWanted, giveBack } = await turn.then(async (held) => {
+      await Bun.sleep(1);
+      return { isWanted: held.isWanted, giveBack: () => held.giveBack() };
+    });
+    expect(isWanted).toBe(true);
+    giveBack();
+    await first;
+    expect(await last).toBe('written');
+  });
+
   test('is given back after a transaction that fails', async () => {
     await using pair = await openPair();
     await expect(pair.other.write(async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
