@@ -1,5 +1,6 @@
 import { adminSurfaces } from './admin/admin.ts';
 import { consoleSurface } from './admin/console-page.ts';
+import type { DocumentStore } from './archive/archive.ts';
 import type { Clock } from './clock.ts';
 import { consoleFiles } from './console/console.ts';
 import { Groups } from './directory/groups.ts';
@@ -37,6 +38,7 @@ export interface AppParts {
   readonly configurations: Configurations;
   readonly secretBox: SecretBox;
   readonly intake: Intake;
+  readonly documents: DocumentStore;
   readonly runs: ImportRuns;
   readonly requests: RequestLog;
   readonly clock: Clock;
@@ -99,13 +101,15 @@ export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] 
 }
 
 /** Passwords of administrators have a hasher of their own: a provider that sets thousands must not keep them out. */
-function administration({ database, sources, runs, clock, log }: AppParts): Surface[] {
+function administration(parts: AppParts): Surface[] {
+  const { database, sources, runs, intake, documents, clock, log } = parts;
   const invitations = new Invitations({ database, clock });
   const sessions = new Sessions({ database, clock });
   const passwords = new PasswordHasher();
   const accounts = new Accounts({ database, clock, passwords, invitations, sessions });
+  const reruns = { database, documents, intake };
   return [
-    ...adminSurfaces({ accounts, invitations, sessions, sources, runs, apiUrlSuffix, log }),
+    ...adminSurfaces({ accounts, invitations, sessions, sources, runs, reruns, apiUrlSuffix, log }),
     consoleSurface(consoleFiles),
   ];
 }

@@ -90,6 +90,7 @@ function unusedParts(version: string): AppParts {
     configurations: unused(),
     secretBox: unused(),
     intake: unused(),
+    documents: unused(),
     runs: unused(),
     requests: unused(),
     clock: () => new Date(0),

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { type AppParts, buildGate, buildSurfaces } from '../src/app.ts';
+import { buildGate, buildSurfaces } from '../src/app.ts';
 import { HttpMetrics } from '../src/http/metrics.ts';
 import { openApiDocument } from '../src/openapi.ts';
-import { RequestLog } from '../src/requests/request-log.ts';
 import { Invitations } from '../src/security/invitations.ts';
 import { readJson, Workplace } from './cli/support.ts';
+import { partsOf } from './imports/service.ts';
 import { type ImportHouse, openImportHouse, profileXml, userXml } from './imports/support.ts';
 import { enterpriseUrn, groupUrn, type Json, platformGroupUrn, platformUrn, userUrn } from './support/app.ts';
 import { schemaProblems } from './support/json-schema.ts';
@@ -32,20 +31,6 @@ function* objectsIn(value: Json): Generator<Json> {
 
 function parametersOf(operation: Json): Json[] {
   return (operation.parameters ?? []).map((each: Json) => (each.$ref ? resolve(each.$ref) : each));
-}
-
-function partsOf(house: ImportHouse): AppParts {
-  return {
-    ...house,
-    secretBox: house.secretBox,
-    clock: house.clock,
-    requests: new RequestLog({ ...house, path: join(house.folder, 'requests.db') }),
-    hosts: { publicUrl: undefined, allowedHosts: [], trustedProxies: [] },
-    metricsFrom: [],
-    version: '1.2.3',
-    createRequestId: () => crypto.randomUUID(),
-    processor: { isRunning: true, restarts: 0 },
-  };
 }
 
 describe('openApiDocument', () => {
@@ -295,6 +280,104 @@ const exchanges: readonly Exchange[] = [
   { call: `GET ${admin}/sources`, door: 'admin', status: 200 },
   { call: `GET ${admin}/imports?limit=5`, door: 'admin', status: 200 },
   { call: `GET ${admin}/imports?limit=0`, door: 'admin', status: 400 },
+  { call: `POST ${admin}/sources`, door: 'admin', body: { kind: 'scim', name: 'Entra' }, status: 201 },
+  { call: `POST ${admin}/sources`, door: 'admin', body: { kind: 'general', name: 'Entra' }, status: 409 },
+  { call: `POST ${admin}/sources`, door: 'admin', body: { kind: 'scim' }, status: 400 },
+  { call: `GET ${admin}/sources/1`, of: `${admin}/sources/{source}`, door: 'admin', status: 200 },
+  { call: `GET ${admin}/sources/99`, of: `${admin}/sources/{source}`, door: 'admin', status: 404 },
+  { call: `GET ${admin}/sources/x`, of: `${admin}/sources/{source}`, door: 'admin', status: 400 },
+  {
+    call: `PATCH ${admin}/sources/1`,
+    of: `${admin}/sources/{source}`,
+    door: 'admin',
+    body: { active: true, settings: { guardPercent: 20 } },
+    status: 200,
+  },
+  {
+    call: `PATCH ${admin}/sources/1`,
+    of: `${admin}/sources/{source}`,
+    door: 'admin',
+    body: { settings: { guardPercent: 'x' } },
+    status: 400,
+  },
+  {
+    call: `POST ${admin}/sources/1/tokens/reveal`,
+    of: `${admin}/sources/{source}/tokens/reveal`,
+    door: 'admin',
+    body: {},
+    status: 200,
+  },
+  {
+    call: `POST ${admin}/sources/1/tokens`,
+    of: `${admin}/sources/{source}/tokens`,
+    door: 'admin',
+    body: { overlapDays: 30 },
+    status: 201,
+  },
+  { call: `GET ${admin}/imports/1`, of: `${admin}/imports/{run}`, door: 'admin', status: 200 },
+  { call: `GET ${admin}/imports/99`, of: `${admin}/imports/{run}`, door: 'admin', status: 404 },
+  { call: `GET ${admin}/imports/1/issues`, of: `${admin}/imports/{run}/issues`, door: 'admin', status: 200 },
+  {
+    call: `GET ${admin}/imports/1/records?action=create&limit=5`,
+    of: `${admin}/imports/{run}/records`,
+    door: 'admin',
+    status: 200,
+  },
+  {
+    call: `GET ${admin}/imports/1/records?action=nothing`,
+    of: `${admin}/imports/{run}/records`,
+    door: 'admin',
+    status: 400,
+  },
+  { call: `GET ${admin}/imports/1/log`, of: `${admin}/imports/{run}/log`, door: 'admin', status: 200 },
+  {
+    call: `GET ${admin}/imports/1/comparison`,
+    of: `${admin}/imports/{run}/comparison`,
+    door: 'admin',
+    status: 400,
+  },
+  {
+    call: `POST ${admin}/imports/1/approve`,
+    of: `${admin}/imports/{run}/approve`,
+    door: 'admin',
+    body: {},
+    status: 400,
+  },
+  {
+    call: `POST ${admin}/imports/1/reject`,
+    of: `${admin}/imports/{run}/reject`,
+    door: 'admin',
+    body: {},
+    status: 400,
+  },
+  {
+    call: `POST ${admin}/imports/1/cancel`,
+    of: `${admin}/imports/{run}/cancel`,
+    door: 'admin',
+    body: {},
+    status: 200,
+  },
+  {
+    call: `POST ${admin}/imports/1/re-enable`,
+    of: `${admin}/imports/{run}/re-enable`,
+    door: 'admin',
+    body: {},
+    status: 200,
+  },
+  {
+    call: `POST ${admin}/imports/1/rerun`,
+    of: `${admin}/imports/{run}/rerun`,
+    door: 'admin',
+    body: { dryRun: true },
+    status: 202,
+  },
+  {
+    call: `POST ${admin}/imports/1/retry`,
+    of: `${admin}/imports/{run}/retry`,
+    door: 'admin',
+    body: {},
+    status: 400,
+  },
   { call: `POST ${admin}/session/sign-out`, door: 'none', body: {}, status: 401 },
   {
     call: `POST ${admin}/session/sign-out`,

@@ -10,15 +10,20 @@ import { methodsOf, routesOf } from '../http/routes.ts';
 import { admitted, type RequestFacts, type Surface } from '../http/surface.ts';
 import type { Log } from '../log.ts';
 import { readJson, scimJsonBounds } from '../resource/json.ts';
+import type { Operator } from '../security/audit.ts';
 import type { Session, Sessions } from '../security/sessions.ts';
 import { readSessionToken } from './cookie.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { type EntryParts, entry } from './entry.ts';
 import { toErrorResponse } from './errors.ts';
-import { type OverviewParts, overview } from './overview.ts';
+import { type ImportsParts, imports } from './imports.ts';
 import { session } from './session.ts';
+import { type SourcesParts, sources } from './sources.ts';
 
-export interface AdminParts extends EntryParts, OverviewParts {
+export interface AdminParts
+  extends EntryParts,
+    Pick<SourcesParts, 'sources' | 'apiUrlSuffix'>,
+    Pick<ImportsParts, 'runs' | 'reruns'> {
   readonly sessions: Sessions;
 }
 
@@ -39,7 +44,7 @@ export function adminSurfaces(parts: AdminParts): Surface[] {
         return { kind: 'public' };
       },
     }),
-    surfaceOf(new Elysia({ name: 'admin' }).use(session(sessions, sessionOf)).use(overview(parts)), {
+    surfaceOf(administration(parts), {
       name: 'admin',
       base: adminBase,
       log,
@@ -50,6 +55,14 @@ export function adminSurfaces(parts: AdminParts): Surface[] {
       },
     }),
   ];
+}
+
+function administration(parts: AdminParts) {
+  const baseUrlOf = (request: Request) => admitted(request).baseUrl;
+  return new Elysia({ name: 'admin' })
+    .use(session(parts.sessions, sessionOf))
+    .use(sources({ ...parts, operatorOf, baseUrlOf }))
+    .use(imports({ ...parts, operatorOf }));
 }
 
 interface SurfaceOptions extends Pick<Surface, 'name' | 'base' | 'authenticate'> {
@@ -89,6 +102,11 @@ function sessionOf(request: Request): Session {
   const { principal } = admitted(request);
   if (principal.kind === 'administrator') return principal.session;
   throw new DomainError('unauthenticated', 'There is no session, or it has ended; sign in.');
+}
+
+function operatorOf(request: Request): Operator {
+  const { clientAddress } = admitted(request);
+  return { kind: 'administrator', name: sessionOf(request).account.name, clientAddress };
 }
 
 /** A password or session sent in the clear over a network is everybody's. */

@@ -1,4 +1,5 @@
-import { type TSchema, t } from 'elysia';
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { t } from 'elysia';
 import type { ErrorKind } from '../errors.ts';
 import {
   type Components,
@@ -11,16 +12,32 @@ import {
 } from '../http/operation.ts';
 import { toErrorResponse } from './errors.ts';
 import {
+  comparisonView,
+  importListView,
+  importView,
+  issueListView,
+  recordListView,
+  reEnabledView,
+  repeatRequest,
+} from './import-model.ts';
+import {
   acceptRequest,
   accountView,
   emptyRequest,
-  importView,
   invitationRequest,
   invitationView,
   meView,
   signInRequest,
-  sourceView,
 } from './model.ts';
+import {
+  changeSourceRequest,
+  createdSourceView,
+  newSourceRequest,
+  newTokenRequest,
+  shownTokenView,
+  sourceDetailView,
+  sourceView,
+} from './source-model.ts';
 
 const json = ['application/json'];
 const kindsOfAll: readonly ErrorKind[] = [
@@ -45,8 +62,21 @@ const schemas = {
   Invitation: invitationView,
   Account: accountView,
   Me: meView,
-  SourceOverview: t.Object({ sources: t.Array(sourceView) }),
-  ImportOverview: t.Object({ imports: t.Array(importView) }),
+  SourceList: t.Object({ sources: t.Array(sourceView) }),
+  Source: sourceDetailView,
+  NewSourceRequest: newSourceRequest,
+  ChangeSourceRequest: changeSourceRequest,
+  CreatedSource: createdSourceView,
+  NewTokenRequest: newTokenRequest,
+  ShownToken: shownTokenView,
+  ImportRunList: importListView,
+  ImportRun: importView,
+  ImportRunIssues: issueListView,
+  ImportRunRecords: recordListView,
+  ImportRunComparison: comparisonView,
+  ReEnabled: reEnabledView,
+  RepeatRequest: repeatRequest,
+  ImportRunLog: t.Object({ log: t.String() }),
   AdminError: t.Object({ message: t.String() }),
 } satisfies Record<string, TSchema>;
 type SchemaName = keyof typeof schemas;
@@ -55,7 +85,9 @@ interface Described {
   readonly id: string;
   readonly summary: string;
   readonly body?: SchemaName;
-  readonly query?: readonly Parameter[];
+  /** What stands in the path, and behind its question mark. */
+  readonly params?: TObject;
+  readonly query?: TObject;
   readonly answers: Responses;
   readonly kinds?: readonly ErrorKind[];
   /** Whether it can be asked without a session. */
@@ -70,15 +102,22 @@ const ownScript: Parameter = {
   schema: { type: 'string', enum: ['1'] },
 };
 
-function describe({ id, summary, body, query = [], answers, kinds = [], isOpen }: Described): Operation {
+/** What is published of a route of the admin API. */
+export function describe(described: Described): Operation {
+  const { id, summary, body, params, query, answers, kinds = [], isOpen } = described;
   const isChange = body !== undefined;
-  const parameters = isChange ? [ownScript, ...query] : query;
-  const all = [...kindsOfAll, ...(isChange ? kindsOfBody : []), ...kinds];
+  const parameters = [
+    ...(isChange ? [ownScript] : []),
+    ...parametersOf('path', params),
+    ...parametersOf('query', query),
+  ];
+  const ofParameters = params === undefined && query === undefined ? [] : (['invalidValue'] as const);
+  const all = [...kindsOfAll, ...(isChange ? kindsOfBody : []), ...ofParameters, ...kinds];
   return {
     operationId: id,
     tags: ['Administration'],
     summary,
-    ...(parameters.length > 0 ? { parameters: [...parameters] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
     ...(isChange ? { requestBody: { required: true, content: content(body, json) } } : {}),
     responses: { ...answers, ...refused(all) },
     security: isOpen === true ? [] : [{ session: [] }, { sessionOnMachine: [] }],
@@ -89,7 +128,20 @@ function refused(kinds: readonly ErrorKind[]): Responses {
   return refusals(kinds, { toResponse: toErrorResponse, schema: 'AdminError', mediaTypes: () => json });
 }
 
-function shows(schema: SchemaName, description: string) {
+function parametersOf(place: 'path' | 'query', shape: TObject | undefined): Parameter[] {
+  const { properties = {}, required = [] } = (asAnswered(shape ?? {}) ?? {}) as {
+    properties?: Record<string, Record<string, unknown>>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema,
+  }));
+}
+
+export function shows(schema: SchemaName, description: string) {
   return { description, content: content(schema, json) };
 }
 
@@ -141,28 +193,6 @@ export const sessionOperations = {
     body: 'EmptyRequest',
     answers: { 204: { description: 'All sessions of the account have ended.', headers: farewell } },
     kinds: ['storageFull'],
-  }),
-};
-
-export const overviewOperations = {
-  sources: describe({
-    id: 'listSources',
-    summary: 'List the sources',
-    answers: { 200: shows('SourceOverview', 'All sources, without their tokens.') },
-  }),
-  imports: describe({
-    id: 'listImports',
-    summary: 'List the newest imports',
-    query: [
-      {
-        name: 'limit',
-        in: 'query',
-        description: 'How many at most.',
-        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      },
-    ],
-    answers: { 200: shows('ImportOverview', 'The imports, newest first.') },
-    kinds: ['invalidValue'],
   }),
 };
 

@@ -37,7 +37,7 @@ export async function requireFile(path: string): Promise<string> {
 export async function importDocument(call: Call): Promise<Answer> {
   const file = await requireFile(call.args[0] ?? '');
   await using services = await openForCommand(call.config);
-  const source = requireGeneral(await services.sources.get(call.options.source));
+  const source = await services.sources.getGeneral(call.options.source);
   const work = new ImportWork(call, services);
   const receipt = await work.accept(source, file);
   if (receipt.status === 'unchanged') {
@@ -56,30 +56,12 @@ export async function importAgain(
 ): Promise<Answer> {
   await using services = await openForCommand(call.config);
   const run = await requireArchived(services.database, importId);
-  const source = (await services.sources.list()).find(({ id }) => id === run.source_id);
-  if (source === undefined)
-    throw new DomainError('notFound', `The source of import ${importId} has been removed.`);
+  const source = await services.sources.getGeneral(String(run.source_id));
   const work = new ImportWork(call, services);
-  const receipt = await which(work.parts, requireGeneral(source), run, {
+  const receipt = await which(work.parts, source, run, {
     dryRun: call.options.dryRun === true,
   });
   return await answerWith(await work.finish(receipt.importId), work.runs);
-}
-
-function requireGeneral(source: { readonly kind: string; readonly name: string; readonly active: boolean }) {
-  if (source.kind !== 'general') {
-    throw new DomainError(
-      'invalidValue',
-      `The source "${source.name}" takes SCIM requests, not files; name a general source.`,
-    );
-  }
-  if (!source.active) {
-    throw new DomainError(
-      'forbidden',
-      `The source "${source.name}" is not active; "rollcall source activate" changes that.`,
-    );
-  }
-  return source as GeneralSource;
 }
 
 /** The parts of an import, as this process runs it: alone, or beside a server that does the work. */

@@ -113,6 +113,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
     clock,
     log,
     intake,
+    documents,
     runs: new ImportRuns({ database, documents, configurations, clock }),
     requests,
     secretBox: services.secretBox,

@@ -116,6 +116,14 @@ export class Sources {
     );
   }
 
+  /** The active source of files with this name or id. Throws `notFound`, `invalidValue` or `forbidden`. */
+  async getGeneral(nameOrId: string): Promise<GeneralSource> {
+    const source = await this.get(nameOrId);
+    if (source.kind === 'general') return requireActive(source);
+    const detail = `The source "${source.name}" takes SCIM requests, not files; name a general source.`;
+    throw new DomainError('invalidValue', detail);
+  }
+
   /**
    * Changes name, state and settings together. Throws `notFound`, `invalidValue` or, for a name that another source has,
    * `uniqueness`; then nothing has changed. A file that names the source must carry its new name from then on.
@@ -268,7 +276,7 @@ function requireActive<S extends Source>(source: S): S {
   if (source.active) return source;
   throw new DomainError(
     'forbidden',
-    `The source "${source.name}" is not active; a Power User can activate it.`,
+    `The source "${source.name}" is not active; a Power User, or "rollcall source activate", can change that.`,
   );
 }
 

@@ -134,10 +134,12 @@ describe('GET /sources', () => {
     await app.sources.create('general', 'HR');
     await app.sources.change('HR', { active: false });
     const answer = await app.call('/sources', undefined, { cookie });
+    const created = app.clock().toISOString();
+    const at = (apiUrlSuffix: string) => ({ created, apiUrlSuffix, url: `${app.origin}${apiUrlSuffix}` });
     expect(answer.body).toEqual({
       sources: [
-        { id: 1, name: 'Entra', kind: 'scim', active: true, apiUrlSuffix: '/of/scim/1' },
-        { id: 2, name: 'HR', kind: 'general', active: false, apiUrlSuffix: '/of/general/2' },
+        { id: 1, name: 'Entra', kind: 'scim', active: true, ...at('/of/scim/1') },
+        { id: 2, name: 'HR', kind: 'general', active: false, ...at('/of/general/2') },
       ],
     });
     expect(answer.text).not.toContain(token);

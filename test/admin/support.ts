@@ -9,6 +9,7 @@ import { consoleSurface } from '../../src/admin/console-page.ts';
 import { DocumentStore } from '../../src/archive/archive.ts';
 import { consoleFiles } from '../../src/console/console.ts';
 import type { Surface } from '../../src/http/surface.ts';
+import { Intake } from '../../src/imports/intake.ts';
 import { ImportRuns } from '../../src/imports/runs.ts';
 import { createLog } from '../../src/log.ts';
 import { Accounts } from '../../src/security/accounts.ts';
@@ -76,7 +77,10 @@ export class AdminApp implements AsyncDisposable {
     const documents = new DocumentStore(this.#folder);
     const configurations = new Configurations(database);
     const runs = new ImportRuns({ database, documents, configurations, clock });
-    const parts = { accounts, invitations, sessions, sources, runs, log };
+    const selfCommand = [process.execPath, join(import.meta.dir, '../../src/main.ts')];
+    const intake = new Intake({ database, documents, configurations, clock, log, selfCommand });
+    const reruns = { database, documents, intake };
+    const parts = { accounts, invitations, sessions, sources, runs, reruns, log };
     const apiUrlSuffix = ({ kind, id }: { kind: string; id: number }) => `/of/${kind}/${id}`;
     return [...adminSurfaces({ ...parts, apiUrlSuffix }), consoleSurface(consoleFiles)];
   }

@@ -85,7 +85,7 @@ describe('rollcall import', () => {
     expect(await failure('none.xml', 'HR')).toBe('The file none.xml cannot be read: there is none.');
     await place.json('source', 'deactivate', 'HR');
     expect(await failure(file, 'HR')).toBe(
-      'The source "HR" is not active; "rollcall source activate" changes that.',
+      'The source "HR" is not active; a Power User, or "rollcall source activate", can change that.',
     );
   });
 });

@@ -40,7 +40,7 @@ const checks: Readonly<Record<string, Check>> = {
     ),
   patternProperties: (forms, value, at, { resolve }) =>
     Object.entries(forms).flatMap(([form, inner]) =>
-      Object.keys(value)
+      Object.keys(isObject(value) ? value : {})
         .filter((name) => new RegExp(form).test(name))
         .flatMap((name) => schemaProblems(inner, value[name], resolve, `${at}.${name}`)),
     ),
