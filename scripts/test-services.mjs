@@ -4,6 +4,7 @@
 
 import { findChromium } from './test-chromium.mjs';
 import { startPostgres } from './test-postgres.mjs';
+import { findSlapd } from './test-slapd.mjs';
 
 /**
  * `start` gives the address (or, of a program, the path) for the tests and a `stop`, or throws with the reason why the service cannot be had.
@@ -11,6 +12,7 @@ import { startPostgres } from './test-postgres.mjs';
  */
 const services = [
   { name: 'PostgreSQL', variable: 'ROLLCALL_TEST_POSTGRES', start: startPostgres },
+  { name: 'OpenLDAP', variable: 'ROLLCALL_TEST_SLAPD', start: findSlapd },
   { name: 'Chromium', variable: 'ROLLCALL_TEST_CHROMIUM', start: findChromium },
 ];
 
