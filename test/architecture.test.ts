@@ -31,6 +31,10 @@ const sideways: Readonly<Record<string, readonly string[]>> = {
   settings: ['security'],
 };
 
+/** What connectors/<kind> may import of src/: their contract, and what their configurations have in common. */
+const connectorImports =
+  /^src\/connectors\/(contract|mapping|mapping-schema|connection-fault|resolve-host)\.ts$/;
+
 /** A package that only some files may use, and the name of the rule as a person would say it. */
 const packageRules: readonly { readonly name: RegExp; readonly allowed: RegExp; readonly rule: string }[] = [
   {
@@ -92,6 +96,10 @@ function placeProblems(path: string, text: string): string[] {
   return problems;
 }
 
+function isConnector(path: string): boolean {
+  return path.startsWith('connectors/');
+}
+
 function isScript(path: string): boolean {
   return /\.tsx?$/.test(path);
 }
@@ -135,6 +143,7 @@ function packageProblems(path: string, specifier: string): string[] {
 function fileProblems(path: string, specifier: string): string[] {
   const target = join(dirname(path), specifier);
   if (!/\.[a-z0-9]+$/.test(target)) return [`${specifier} needs its file ending`];
+  if (isConnector(path)) return connectorProblems(path, target);
   if (!target.startsWith('src/')) return outsideProblems(path, target);
   const [from, to] = [partOf(path), partOf(target)];
   return mayImport(from, to) ? [] : [`${from} may not import ${to} (${specifier})`];
@@ -143,8 +152,18 @@ function fileProblems(path: string, specifier: string): string[] {
 /** Beside src/ there are schemas to embed, and connectors, which the registry lists. */
 function outsideProblems(path: string, target: string): string[] {
   if (target.startsWith('schemas/')) return [];
-  if (target.startsWith('connectors/') && path.startsWith('src/connectors/')) return [];
+  if (target.startsWith('connectors/') && importsConnectors.test(path)) return [];
   return [`${target} lies outside src/ and schemas/`];
+}
+
+/** The registry loads kinds, and the examples are embedded to be written out. */
+const importsConnectors = /^src\/connectors\/(registry|new-connector)\.ts$/;
+
+/** A connector sees its own folder and its contract: nothing of the directory, and nothing of another connector. */
+function connectorProblems(path: string, target: string): string[] {
+  const folder = path.split('/').slice(0, 2).join('/');
+  if (target.startsWith(`${folder}/`) || connectorImports.test(target)) return [];
+  return [`${folder} may not import ${target}: a connector sees its own folder and its contract`];
 }
 
 /** "scim" for src/scim/users.ts, "app" for src/app.ts. */
@@ -168,7 +187,8 @@ function layerOf(part: string): number {
 }
 
 async function problemsOfSources(): Promise<string[]> {
-  const paths = [...new Glob('src/**/*').scanSync({ cwd: root, onlyFiles: true })].slice(0, filesMax).sort();
+  const scan = (glob: string) => [...new Glob(glob).scanSync({ cwd: root, onlyFiles: true })];
+  const paths = [...scan('src/**/*'), ...scan('connectors/**/*')].slice(0, filesMax).sort();
   const found = paths.map(async (path) => {
     const file = Bun.file(join(root, path));
     const text = isScript(path) ? await file.text() : '';
@@ -234,6 +254,11 @@ const refused: readonly (readonly [path: string, text: string, problem: string])
   ['src/scim/users.ts', "import { a } from '/work/x.ts';", 'path on one machine'],
   ['src/scim/users.ts', "import { a } from '../../connectors/csv/csv.ts';", 'lies outside'],
   ['src/scim/users.ts', "import { a } from '../../node_modules/x/y.js';", 'lies outside'],
+  ['src/connectors/runner.ts', "import { a } from '../../connectors/csv/csv.ts';", 'lies outside'],
+  ['connectors/csv/csv.ts', "import { a } from '../../src/imports/intake.ts';", 'may not import src/imports'],
+  ['connectors/csv/csv.ts', "import { a } from '../../src/connectors/runner.ts';", 'may not import'],
+  ['connectors/csv/csv.ts', "import { a } from '../sql/sql.ts';", 'may not import connectors/sql'],
+  ['connectors/csv/csv.ts', 'const a = process.env.HOME;', 'the environment is read'],
   ['src/directory/directory.ts', "import { Elysia } from 'elysia';", 'Elysia belongs'],
   ['src/cli/serve.ts', "import { a } from '@elysiajs/openapi';", 'Elysia belongs'],
   ['src/directory/directory.ts', "import { sql } from 'kysely';", 'Kysely belongs'],
@@ -263,6 +288,10 @@ const accepted: readonly (readonly [path: string, text: string])[] = [
     "import { sql } from 'kysely';\nimport { a } from '../storage/database.ts';",
   ],
   ['src/connectors/registry.ts', "import { a } from '../../connectors/csv/csv.ts';"],
+  [
+    'connectors/csv/csv.ts',
+    "import type { Connector } from '../../src/connectors/contract.ts';\nimport { a } from './lines.ts';",
+  ],
   [
     'src/imports/apply.ts',
     "import { a } from '../directory/directory.ts';\nimport { b } from '../sources/source.ts';",

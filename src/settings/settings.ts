@@ -60,6 +60,21 @@ export const settingDefinitions = {
     4 * 1024 ** 3,
     'Largest XML document after decompression, bytes',
   ),
+  connectorSecondsMax: number(3_600, 1, 604_800, 'Seconds that one run of a connector may take'),
+  connectorMemoryBytesMax: number(
+    1024 ** 3,
+    128 * 1024 ** 2,
+    1024 ** 4,
+    'Memory that the processes of one connector may use, bytes',
+  ),
+  connectorAllowedHosts: {
+    type: 'text',
+    default: '',
+    lengthMax: 4_096,
+    summary:
+      'Hosts that connectors may ask even if they are link-local or a metadata service, with commas between them',
+    check: (text) => hostList(text).join(', '),
+  },
   archiveRunsKept: number(30, 1, 10_000, 'Archived documents kept for each source'),
   requestLogDays: number(30, 1, 3_650, 'Days for which SCIM requests are kept in the request log'),
   requestBodyDays: number(7, 1, 3_650, 'Days for which logged request bodies are kept'),
@@ -70,6 +85,18 @@ export const settingDefinitions = {
     'Largest request log, bytes; the oldest requests go first',
   ),
 } as const satisfies Record<string, NumberSetting | TextSetting>;
+
+/** The hosts of `connectorAllowedHosts`. Throws `invalidValue` for what is none. */
+export function hostList(text: string): readonly string[] {
+  const hosts = text
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '');
+  const wrong = hosts.find((host) => !/^[\w.:[\]-]{1,253}$/.test(host));
+  if (wrong === undefined) return hosts;
+  const detail = 'The setting connectorAllowedHosts takes names and addresses of hosts, without ports.';
+  throw new DomainError('invalidValue', detail);
+}
 
 export type SettingName = keyof typeof settingDefinitions;
 
