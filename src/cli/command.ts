@@ -30,14 +30,23 @@ export const storageOptions: readonly OptionName[] = ['data', 'database'];
 /** And those that say under which address the service is reached. */
 export const addressOptions: readonly OptionName[] = [...storageOptions, 'publicUrl', 'host', 'port'];
 
-/** Adds the flags of these settings, and `--config`. Defaults stay out: the flag wins only when it is given. */
+/**
+ * Adds the flags of these settings, and `--config` unless the command has one of its own. Defaults stay out: the flag
+ * wins only when it is given.
+ */
 export function withSettings(command: Command, names: readonly OptionName[]): Command {
   for (const name of names) {
     const { placeholder, summary, defaultText } = options[name];
     const text = defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
     command.option(`${flagOf(name)} <${placeholder}>`, text);
   }
+  if (hasOwnConfig(command)) return command;
   return command.option('--config <FILE>', 'configuration file (default: rollcall.toml in the data folder)');
+}
+
+/** The file of a connector is not that of the program. */
+function hasOwnConfig(command: Command): boolean {
+  return command.options.some(({ long }) => long === '--config');
 }
 
 /** Ends the definition of a command that gives an answer. */
@@ -46,12 +55,14 @@ export function answering(
   exit: Exit,
   { settings = storageOptions, action }: Answering,
 ): Command {
+  const isOwn = hasOwnConfig(command);
   return withSettings(command, settings)
     .option('--json', 'print the answer as one JSON object')
     .option('--verbose', 'show the cause of a failure')
     .action(async () => {
       const given = command.opts();
-      const answer = await action({ ...(await loadFor(given)), options: given, args: command.args });
+      const loaded = await loadFor(isOwn ? { ...given, config: undefined } : given);
+      const answer = await action({ ...loaded, options: given, args: command.args });
       const said = given.json === true ? JSON.stringify(answer.value) : answer.text;
       if (said !== undefined) await Bun.write(Bun.stdout, `${said}\n`);
       if (answer.failure === undefined) return;

@@ -65,7 +65,7 @@ export async function importAgain(
 }
 
 /** The parts of an import, as this process runs it: alone, or beside a server that does the work. */
-class ImportWork {
+export class ImportWork {
   readonly runs: ImportRuns;
   readonly #call: Call;
   readonly #services: Services;

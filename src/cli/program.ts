@@ -4,6 +4,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { registerAdmin } from './admin-command.ts';
+import { registerConnector } from './connector-command.ts';
 import { failureText } from './failure.ts';
 import { registerField } from './field-command.ts';
 import { registerGroup } from './group-command.ts';
@@ -28,6 +29,7 @@ const groups = [
   registerAdmin,
   registerImport,
   registerRun,
+  registerConnector,
   registerUser,
   registerGroup,
   registerLog,

@@ -34,4 +34,11 @@ function registerChildren(program: Command, exit: Exit): void {
       exit.code = await inspectCommand(words, (line) => lines.push(line));
       await Bun.write(Bun.stdout, `${lines.join('\n')}\n`);
     });
+  program
+    .command('connector-host', { hidden: true })
+    .description('run one connector')
+    .action(async () => {
+      const { connectorHost } = await import('../connectors/host.ts');
+      exit.code = await connectorHost();
+    });
 }
