@@ -11,7 +11,9 @@ interface ShippedKind {
 }
 
 /** The kinds that the executable brings, one line each. */
-const shipped: readonly ShippedKind[] = [];
+const shipped: readonly ShippedKind[] = [
+  { kind: 'ldap', load: () => import('../../connectors/ldap/ldap.ts') },
+];
 
 /** A shipped connector. Throws `notFound` when there is none of that name. */
 export async function loadShipped(kind: string): Promise<Connector<never>> {
