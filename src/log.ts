@@ -128,6 +128,16 @@ function cleanText(text: string): string {
   );
 }
 
+/** Part of the names of what is secret, in whatever system; "secretary" is none. */
+const secretName = /passw(?:or[dt]|d)|pwd|passphrase|secret(?!ar)/i;
+/** Names of ours that say whether or whence, never what. */
+const harmlessNames = /forcePasswordReset|newUserPasswordBehaviour/gi;
+
+/** Whether something secret is named in the text: what stands beside it may be the secret. */
+export function namesSecret(text: string): boolean {
+  return secretName.test(text) && secretName.test(text.replace(harmlessNames, ''));
+}
+
 /** `text` without our own tokens, the password of any address in it, and what is called a password by a path or query. */
 export function maskSecrets(text: string): string {
   return text

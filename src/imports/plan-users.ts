@@ -44,8 +44,6 @@ export interface UserPlanParts {
   readonly digestContext: string;
   readonly groups: GroupPlan;
   readonly secretBox: SecretBox;
-  /** The document is from the archive: what stands where passwords were is none. */
-  readonly isMasked: boolean;
   readonly nextSeq: () => number;
 }
 
@@ -336,13 +334,13 @@ export class UserPlan {
     payload: UserPayload,
     issues: Issue[],
   ): Promise<Pick<NewPlanRow, 'payload' | 'sealed_password'>> {
-    const { secretBox, runId, rules, isMasked } = this.#parts;
+    const { secretBox, runId, rules } = this.#parts;
     const { newUserPasswordBehaviour } = rules.options;
     const plain = { payload: JSON.stringify(payload), sealed_password: null };
     if (newUserPasswordBehaviour === 'random')
       return { ...plain, payload: JSON.stringify({ ...payload, randomPassword: true }) };
     const password = leaves.password?.value ?? '';
-    if (newUserPasswordBehaviour === 'none' || password === '' || isMasked) return plain;
+    if (newUserPasswordBehaviour === 'none' || password === '' || rules.isMasked) return plain;
     try {
       await checkPassword(password, rules.configuration.settings.passwordStrengthRegex);
     } catch (error) {

@@ -146,11 +146,10 @@ class Planning {
     const users = new UserPlan({
       ...common,
       runId: this.#run.id,
-      rules: { options, configuration, defaultUnits },
+      rules: { options, configuration, defaultUnits, isMasked },
       digestContext: digestContext(options, configuration, defaultUnits),
       groups,
       secretBox,
-      isMasked,
     });
     return { options, fromFile: optionsOfFile(head.options, options), groups, users };
   }

@@ -18,6 +18,7 @@ import {
   toBoolean,
   type UserRecord,
 } from '../xml/records.ts';
+import { passwordMask } from '../xml/scanner.ts';
 import type { ImportOptions } from './options.ts';
 import type { ProfileChange } from './profile-change.ts';
 
@@ -29,6 +30,8 @@ export interface RecordRules {
   readonly options: ImportOptions;
   readonly configuration: Configuration;
   readonly defaultUnits: DefaultUnits;
+  /** The document is from the archive: what stands where secrets were says nothing. */
+  readonly isMasked: boolean;
 }
 
 /** The units that a record names, references resolved. */
@@ -204,7 +207,11 @@ function splitName(name: string): string[] {
   return name.startsWith('urn:') ? [name] : name.split('.');
 }
 
-function putFields(draft: ChangeDraft, record: UserRecord, { configuration }: RecordRules): string[] {
+function putFields(
+  draft: ChangeDraft,
+  record: UserRecord,
+  { configuration, isMasked }: RecordRules,
+): string[] {
   const extension = findExtension(configuration.userType, additionalFieldsUrn);
   const unknown: string[] = [];
   for (const field of record.additionalfields) {
@@ -214,6 +221,7 @@ function putFields(draft: ChangeDraft, record: UserRecord, { configuration }: Re
       unknown.push(id);
       continue;
     }
+    if (isMasked && field.value === passwordMask) continue;
     draft.put(field, [additionalFieldsUrn, definition.name], fieldReader(definition));
     checkPattern(field, definition, configuration);
   }

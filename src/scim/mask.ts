@@ -1,4 +1,4 @@
-import { maskSecrets } from '../log.ts';
+import { maskSecrets, namesSecret } from '../log.ts';
 import { isObject } from '../resource/value.ts';
 
 /** Levels of nesting, those inside of texts included, below which nothing is shown. */
@@ -10,10 +10,6 @@ const behindMax = 2_048;
 const unreadBytesMax = 256 * 1_024;
 /** A text longer than this is not looked through as JSON. */
 const innerCharactersMax = 128 * 1_024;
-/** Part of the names of attributes whose values never reach a log: also of those that only a client knows. */
-const secretName = /passw(?:or[dt]|d)|pwd|passphrase|secret(?!ar)/i;
-/** An attribute of ours that says whether, never what. */
-const harmlessName = /forcePasswordReset/gi;
 /** A path without a filter or a value. */
 const bareName = /^(?:urn:[\w:.-]+:)?[\w.$-]+$/i;
 /** A text that is nothing but the name of a secret. */
@@ -45,10 +41,15 @@ export function maskedQuery(query: string, charactersMax: number): string {
 export function maskedBytes(bytes: Uint8Array, charactersMax: number): string {
   if (bytes.length > unreadBytesMax) return `[${bytes.length} bytes that are no JSON]`;
   const text = new TextDecoder().decode(bytes);
-  const plain = text
-    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll(/[^\x20-\x7e]/g, '');
-  return namesSecret(plain) ? masked : cut(text, charactersMax);
+  const plain = unescaped(text).replaceAll(/[^\x20-\x7e]/g, '');
+  return namesSecret(plain) || hidesSecretInBase64(text) ? masked : cut(text, charactersMax);
+}
+
+/** With the escapes of JSON for what they stand for. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** Whether one of these sentences quotes from a request that names a secret: what it quotes may be the secret. */
@@ -142,7 +143,7 @@ function isOperationOnSecret(entries: readonly (readonly [string, unknown])[]): 
   if (!entries.some(([name]) => keyOf(name) === 'op' || keyOf(name) === 'path')) return false;
   return entries.some(([name, inner]) => {
     const key = keyOf(name);
-    return key !== 'value' && key !== 'data' && namesSecret(JSON.stringify(inner));
+    return key !== 'value' && key !== 'data' && namesSecret(JSON.stringify(inner) ?? '');
   });
 }
 
@@ -175,6 +176,7 @@ function maskedName(name: string): string {
 
 /** Clients send JSON inside texts; one without a secret stays as it was sent. */
 function maskText(text: string, depth: number): string {
+  if (hidesSecretInBase64(text)) return masked;
   if (text.length > innerCharactersMax) return mayNameSecret(text) ? masked : text;
   if (!/^\s*[[{"]/.test(text)) return hidesSecret(text) ? masked : text;
   try {
@@ -184,6 +186,22 @@ function maskText(text: string, depth: number): string {
   } catch {
     return hidesSecret(text) ? masked : text;
   }
+}
+
+/** Texts that could be base64 (RFC 4648, both alphabets), long enough for the name of a secret with a value. */
+const base64Form = /[\w+/-]{14,}/g;
+const base64Layers = 3;
+
+/** Whether something that can be read comes out of the text when it is taken for base64, and that names a secret. */
+function hidesSecretInBase64(text: string, layers = base64Layers): boolean {
+  const packed = text.replace(/\s+/g, '').match(base64Form) ?? [];
+  return packed.some((each) => {
+    // Of UTF-16 every other byte is a NUL.
+    const plain = Buffer.from(each, 'base64').toString('latin1').replaceAll('\0', '');
+    // What is no text, such as a photo, only looks like a name here and there.
+    if (/[^\t-\r\x20-\xff]/.test(plain)) return false;
+    return namesSecret(unescaped(plain)) || (layers > 1 && hidesSecretInBase64(plain, layers - 1));
+  });
 }
 
 /** Too long to be taken apart: as JSON it could also name it in escapes. */
@@ -197,10 +215,5 @@ function hidesSecret(text: string): boolean {
 }
 
 function namesMoreThanSecret(text: unknown): boolean {
-  return namesSecret(text) && !bareName.test(String(text));
-}
-
-/** Whether a secret attribute is named, whatever URN is before it and whatever filter behind. */
-export function namesSecret(text: unknown): boolean {
-  return typeof text === 'string' && secretName.test(text) && secretName.test(text.replace(harmlessName, ''));
+  return typeof text === 'string' && namesSecret(text) && !bareName.test(text);
 }

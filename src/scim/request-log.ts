@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { admitted, type RefusedRequest, type RequestFacts } from '../http/surface.ts';
-import type { Log } from '../log.ts';
+import { type Log, namesSecret } from '../log.ts';
 import type { LoggedBulk, LoggedRepair, RequestRecord, Touched } from '../requests/record.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { isObject } from '../resource/value.ts';
@@ -15,7 +15,6 @@ import {
   maskedRefusal,
   maskedText,
   mayQuoteSecret,
-  namesSecret,
 } from './mask.ts';
 
 const bodyCharactersMax = 64 * 1_024;

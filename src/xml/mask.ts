@@ -3,8 +3,9 @@ import { DocumentScanner } from './scanner.ts';
 import { type XmlLimits, xmlLimits } from './xml.ts';
 
 /**
- * The document as text with the content of every `password` element replaced by `passwordMask`, all else as it
- * stands; an empty password stays empty. Throws XmlError for a document that is not in balance or out of bounds.
+ * The document as text with the content of every `password` element replaced by `passwordMask`, and so that of options
+ * and fields, of comments and of instructions that name a secret; all else as it stands and in its line. An empty
+ * password stays empty. Throws XmlError for a document that is not in balance or out of bounds.
  */
 export async function* maskPasswords(
   stream: AsyncIterable<Uint8Array>,

@@ -1,3 +1,4 @@
+import { namesSecret } from '../log.ts';
 import {
   cdataEnd,
   closes,
@@ -14,7 +15,7 @@ import { advance, type TextPosition, XmlError, type XmlErrorKind, type XmlLimits
 export interface ScanEvents {
   /** Text exactly as it stands. Ends before each record and after each start tag of root and section. */
   raw(text: string): void;
-  /** The same text with the content of every password replaced. */
+  /** The same text with every password replaced, and everything that says itself that it is a secret; lines stay. */
   masked?(text: string): void;
   /** The start tag of the root (depth 1), or of one of its children (depth 2), whose text was just told. */
   section(name: string, tag: string, depth: number): void;
@@ -39,9 +40,11 @@ export class DocumentScanner {
   #position: TextPosition = { line: 1, column: 1 };
   #toldTo = 0;
   #maskedTo = 0;
-  /** Depth of the password element that is being masked, 0 outside. */
+  /** Depth of the element that is being masked, 0 outside. */
   #maskDepth = 0;
   #maskHasContent = false;
+  /** Line breaks in what is being masked. */
+  #maskBreaks = '';
   #textCharacters = 0;
   #recordCharacters = 0;
   #recordNodes = 0;
@@ -132,7 +135,19 @@ export class DocumentScanner {
     this.#maskHasContent = true;
     this.#checkProlog(start);
     this.#checkRecord(start);
+    if (this.#maskDepth === 0) this.#maskPassage(start, end);
     return end;
+  }
+
+  /** A record that somebody has commented out has its password still. */
+  #maskPassage(start: number, end: number): void {
+    if (this.#events.masked === undefined) return;
+    const passage = this.#text.slice(start, end);
+    if (!namesSecret(passage)) return;
+    this.#tellMasked(start);
+    const [opening, closing] = passage.startsWith('<?') ? ['<?masked ', '?>'] : ['<!--', '-->'];
+    this.#events.masked(opening + passwordMask + breaksOf(passage) + closing);
+    this.#maskedTo = end;
   }
 
   /** As the reader has it, which reads what stands before the root as a whole. */
@@ -183,8 +198,13 @@ export class DocumentScanner {
     this.#checkRecord(start);
     this.#enter(name, start, end);
     if (tag.isSelfClosing) this.#leave(name, end);
-    else if (this.#maskDepth === 0 && isPassword(name)) this.#startMask(end, depth);
+    else if (this.#maskDepth === 0 && this.#isSecret(name, start, end)) this.#startMask(end, depth);
     return end;
+  }
+
+  #isSecret(name: string, start: number, end: number): boolean {
+    if (isPassword(name)) return true;
+    return namedElement.test(name) && namesSecret(unescaped(this.#text.slice(start, end)));
   }
 
   #enter(name: string, start: number, end: number): void {
@@ -218,7 +238,7 @@ export class DocumentScanner {
     if (!closes(this.#text, start, end, name)) {
       this.#fail('malformed', `This end tag does not match the start tag of the element '${name}'.`, start);
     }
-    if (this.#stack.length === this.#maskDepth) this.#endMask(start);
+    if (this.#stack.length === this.#maskDepth) this.#endMask(start, end);
     this.#recordCharacters += end - start;
     this.#leave(name, end);
     return end;
@@ -238,12 +258,16 @@ export class DocumentScanner {
     this.#tellMasked(end);
     this.#maskDepth = depth;
     this.#maskHasContent = false;
+    this.#maskBreaks = '';
   }
 
-  #endMask(start: number): void {
-    if (this.#maskHasContent) this.#events.masked?.(passwordMask);
+  /** The line breaks go into the end tag, where they are no content. */
+  #endMask(start: number, end: number): void {
+    this.#tellMasked(start);
     this.#maskDepth = 0;
-    this.#maskedTo = start;
+    const endTag = this.#text.slice(start, end - 1);
+    this.#events.masked?.(`${this.#maskHasContent ? passwordMask : ''}${endTag}${this.#maskBreaks}>`);
+    this.#maskedTo = end;
   }
 
   #tell(to: number): void {
@@ -252,8 +276,10 @@ export class DocumentScanner {
   }
 
   #tellMasked(to: number): void {
-    if (this.#maskDepth > 0) return;
-    if (to > this.#maskedTo) this.#events.masked?.(this.#text.slice(this.#maskedTo, to));
+    if (this.#events.masked === undefined || to <= this.#maskedTo) return;
+    const text = this.#text.slice(this.#maskedTo, to);
+    if (this.#maskDepth > 0) this.#maskBreaks += breaksOf(text);
+    else this.#events.masked(text);
     this.#maskedTo = to;
   }
 
@@ -304,7 +330,7 @@ export class DocumentScanner {
 
   /** A fault inside a password is told without its particulars, which could be part of the password. */
   #fail(kind: XmlErrorKind, message: string, index: number): never {
-    const hidden = kind === 'malformed' && this.#maskDepth > 0;
+    const hidden = kind === 'malformed' && isPassword(this.#stack[this.#maskDepth - 1] ?? '');
     const shown = hidden ? passwordFault : message;
     throw new XmlError(kind, shown, this.#positionOf(index), this.#path());
   }
@@ -315,4 +341,19 @@ export const passwordFault = "The content of the element 'password' is not well-
 
 export function isPassword(name: string): boolean {
   return name === 'password' || name.endsWith(':password');
+}
+
+/** Elements that say what they hold by an attribute, so that a password may stand in them. */
+const namedElement = /^(?:[^:]+:)?(?:option|field)$/;
+
+/** With character references for what they stand for. */
+function unescaped(text: string): string {
+  return text.replace(/&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));/gi, (_, hex?: string, decimal?: string) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  });
+}
+
+function breaksOf(text: string): string {
+  return text.replace(/[^\r\n]+/g, '');
 }

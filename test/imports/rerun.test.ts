@@ -55,6 +55,23 @@ for (const dialect of dialects()) {
     });
   });
 
+  describe(`rerun on ${dialect} of what was masked`, () => {
+    test('leaves fields alone that look like secrets, and retries the right users behind a long password', async () => {
+      await using house = await openImportHouse({ dialect });
+      await house.configurations.createField('passwordhint', 'string', null);
+      const secret = '<password>\n\none\ntwo</password>';
+      const hint = '<field id="passwordhint">the dog</field>';
+      const faulty = userXml('b', 'user-b', '<userType>King</userType>');
+      await house.import(profileXml([userXml('a', 'user-a', secret, hint), faulty, userXml('c', 'user-c')]));
+      await again(house, rerun, 1);
+      const { resource } = await house.person('user-a');
+      expect(JSON.stringify(resource)).toContain('the dog');
+      await house.configurations.setSetting('userTypes', 'King');
+      expect(await again(house, retry, 1)).toMatchObject({ users: 1, counts: { created: 1, issues: 0 } });
+      expect((await house.person('user-b')).resource.userType).toBe('King');
+    });
+  });
+
   describe(`retry on ${dialect}`, () => {
     test('imports only the users that went wrong, and nobody is missing', async () => {
       await using house = await openImportHouse({ dialect });

@@ -4,6 +4,10 @@ import { maskedJson, maskedQuery, maskedText } from '../../src/scim/mask.ts';
 const canary = 'S3cretCanary';
 const coreUrn = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
+function base64(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
+}
+
 const hiding: readonly (readonly [string, unknown])[] = [
   ['a key', { password: canary }],
   ['a key with a URN', { [`${coreUrn}:password`]: canary }],
@@ -37,19 +41,59 @@ const hiding: readonly (readonly [string, unknown])[] = [
   ['a path without quotes', { path: `password eq ${canary}`, method: 'DELETE' }],
   ['a path of a Bulk', { path: `/Users/password/${canary}`, method: 'DELETE' }],
   ['a text in which it is compared', { note: `password eq ${canary}` }],
+  ['base64', { value: base64({ password: canary }) }],
+  [
+    'base64 without padding, for URLs',
+    { value: base64({ password: canary }).replace(/=+$/, '').replace(/\//g, '_') },
+  ],
+  ['base64 in lines', { value: base64({ password: canary }).replace(/.{10}/g, '$&\r\n') }],
+  ['base64 of base64', { value: base64(base64({ password: canary })) }],
+  ['base64 with an escaped name', { value: base64(`{"pass\\u0077ord":"${canary}"}`) }],
+  ['base64 in a data URL', { value: `data:application/json;base64,${base64({ password: canary })}` }],
+  ['base64 in JSON in a text', { value: JSON.stringify({ data: base64({ password: canary }) }) }],
+  ['base64 of a form', { value: base64(`userName=ann&password=${canary}`) }],
+  [
+    'base64 of UTF-16',
+    { value: Buffer.from(JSON.stringify({ password: canary }), 'utf16le').toString('base64') },
+  ],
+  ['base64 of much', { value: base64({ before: 'x'.repeat(300_000), password: canary }) }],
   ['a body that is a text', JSON.stringify({ password: canary })],
 ];
 
+/** What somebody reads who takes base64 apart, twice. */
+function unpacked(text: string): string {
+  const once = (packed: string) =>
+    packed
+      .replaceAll('\\r\\n', '')
+      .replace(/[\w+/-]{16,}/g, (found) => Buffer.from(found, 'base64').toString('latin1'));
+  return `${once(text)} ${once(once(text))}`;
+}
+
 describe('maskedJson', () => {
   test.each(hiding)('hides a password behind %s', (_, body) => {
-    expect(maskedJson({ Operations: [body] }, 9_999_999)).not.toContain(canary);
-    expect(maskedJson(body, 9_999_999)).not.toContain(canary);
+    for (const shown of [maskedJson({ Operations: [body] }, 9_999_999), maskedJson(body, 9_999_999)]) {
+      expect(shown).not.toContain(canary);
+      expect(unpacked(shown ?? '')).not.toContain(canary);
+    }
   });
 
   test('keeps everything else as it was sent', () => {
     const text = '{ "displayName": "Ann" }';
     const body = { displayName: 'The password is gone', note: text, list: [1, true, null], quoted: '[a]' };
     expect(maskedJson(body, 1_000)).toBe(JSON.stringify(body));
+  });
+
+  test('keeps base64 in which nothing is a secret', () => {
+    const photo = Buffer.from(Uint8Array.from({ length: 40_000 }, (_, i) => (i * 7) % 256)).toString(
+      'base64',
+    );
+    const body = {
+      photos: [{ value: photo }],
+      note: base64({ displayName: 'Ann', forcePasswordReset: true }),
+      id: 'QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
+      location: '/Users/2819c223-7f76-453a-919d-413861904646',
+    };
+    expect(maskedJson(body, 999_999)).toBe(JSON.stringify(body));
   });
 
   test('keeps what only sounds like a secret', () => {
