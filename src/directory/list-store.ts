@@ -26,6 +26,13 @@ export interface BlockRange extends IdRange {
   readonly changes: number;
 }
 
+/** All blocks together. Two of these with the same `blocks` and `changes` stand for the same ranges. */
+export interface BlockSums {
+  readonly blocks: number;
+  readonly live: number;
+  readonly changes: number;
+}
+
 export interface IdSlice {
   readonly from: number;
   /** How many of those from there on to pass over. */
@@ -43,6 +50,8 @@ export interface ListStore {
   ranges(db: Reader): Promise<IdRange[]>;
   /** The same without waiting; undefined where the engine has to wait. */
   rangesAtOnce(db: Reader): BlockRange[] | undefined;
+  /** What tells whether they are still the same, likewise. */
+  sumsAtOnce(db: Reader): BlockSums | undefined;
   /** The ids of a range, in order, without waiting; undefined where the engine has to wait. */
   idsAtOnce(db: Reader, range: IdRange): number[] | undefined;
   /** The next range after `after` in which the owner has at most `ownedInRangeMax` resources; undefined at the end. */
@@ -109,6 +118,16 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       .select(sql<number | null>`sum(live)`.as('total'))
       .where('resource_type', '=', place('resourceType')),
   );
+  const selectSums = statement<{ resourceType: ResourceTypeName }, BlockSums>((db, place) =>
+    db
+      .selectFrom('resource_block')
+      .select([
+        sql<number>`count(*)`.as('blocks'),
+        sql<number>`coalesce(sum(live), 0)`.as('live'),
+        sql<number>`coalesce(sum(changes), 0)`.as('changes'),
+      ])
+      .where('resource_type', '=', place('resourceType')),
+  );
   const selectAny = statement<{ from: number; skip: number; count: number }, { id: number }>((db, place) =>
     db
       .selectFrom(table)
@@ -140,6 +159,7 @@ function listStore(table: Table, resourceType: ResourceTypeName): ListStore {
       return (await selectBlocks(db, { resourceType })).map(toRange);
     },
     rangesAtOnce: (db) => selectBlocks.atOnce(db, { resourceType })?.map(toRange),
+    sumsAtOnce: (db) => selectSums.atOnce(db, { resourceType })?.[0],
     idsAtOnce: (db, { from, to }) => selectWithin.atOnce(db, { from, to })?.map(({ id }) => id),
     async ownedRange(db, owner, after) {
       const owned = live(db, { condition: undefined, owner })

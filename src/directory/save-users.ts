@@ -197,7 +197,7 @@ function toNewRow(context: DirectoryContext, { id, parts, managerId, columns }: 
 async function updateRow(tx: Tx, context: DirectoryContext, user: Written, before: User): Promise<void> {
   const { id, parts, managerId } = user;
   const owner = before.ownerSourceId ?? context.sourceId;
-  const { document, folded, display_name, ...keys } = user.columns;
+  const { document, folded, plain_mark, display_name, ...keys } = user.columns;
   const now = { ...keys, ...heldBy(parts.active, managerId, owner) };
   const former = toParts(before.resource);
   const then = {
@@ -208,6 +208,7 @@ async function updateRow(tx: Tx, context: DirectoryContext, user: Written, befor
     id,
     document,
     folded,
+    plain_mark,
     display_name,
     // A clock that was set back must not take lastModified back with it.
     modified: laterOf(context.now, before.modified),

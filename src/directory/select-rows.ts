@@ -137,14 +137,14 @@ async function pageOfAll({ db, listing, walk }: Selecting, { rows, page }: Plan)
 }
 
 /** The range in which the row lies before which there are `skip`. */
-export function placeOf<R extends IdRange>(
-  ranges: readonly R[],
+function placeOf(
+  ranges: readonly IdRange[],
   skip: number,
-): { readonly from: number; readonly skip: number; readonly range: R } | undefined {
+): { readonly from: number; readonly skip: number } | undefined {
   let before = skip;
-  for (const range of ranges) {
-    if (before < range.live) return { from: range.from, skip: before, range };
-    before -= range.live;
+  for (const { from, live } of ranges) {
+    if (before < live) return { from, skip: before };
+    before -= live;
   }
   return undefined;
 }

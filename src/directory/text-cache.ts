@@ -38,6 +38,9 @@ function bytesOf({ text }: Kept): number {
   return 2 * text.length + overheadBytes;
 }
 
+/** Ids that `offer` remembers: more than there are texts in the largest cache of ours. */
+const recentIds = 16_384;
+
 /**
  * Rendered resources, each for one version of it. There are two generations of at most half the size: when the young
  * one is full, the old one is let go and the young one takes its place; what is asked for becomes young again.
@@ -46,6 +49,9 @@ export class TextCache {
   readonly #generationBytesMax: number;
   #young = new Generation();
   #old = new Generation();
+  #wasFull = false;
+  /** The id that was offered last, of those with the same remainder. */
+  #recent: Float64Array | undefined;
 
   constructor(bytesMax: number) {
     this.#generationBytesMax = bytesMax / 2;
@@ -64,9 +70,26 @@ export class TextCache {
     return kept.text;
   }
 
+  /**
+   * Keeps the text unless it is in the way of others: once the cache has been full, only of what is offered for the
+   * second time lately. Who walks through more than can be kept would else push out everything and find nothing.
+   */
+  offer(view: string, id: number, kept: Kept): void {
+    if (!this.#wasFull || this.#isOfferedAgain(id)) this.keep(view, id, kept);
+  }
+
+  #isOfferedAgain(id: number): boolean {
+    this.#recent ??= new Float64Array(recentIds).fill(-1);
+    const place = id % recentIds;
+    if (this.#recent[place] === id) return true;
+    this.#recent[place] = id;
+    return false;
+  }
+
   keep(view: string, id: number, kept: Kept): void {
     if (bytesOf(kept) > this.#generationBytesMax) return;
     if (this.#young.bytes + bytesOf(kept) > this.#generationBytesMax) {
+      this.#wasFull ||= this.#old.bytes > 0;
       this.#old = this.#young;
       this.#young = new Generation();
     }

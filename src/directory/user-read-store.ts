@@ -1,10 +1,11 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import { configurationVersionIn } from '../settings/settings-store.ts';
 import type { Reader } from '../storage/database.ts';
 import { inNumbers, isPostgres } from '../storage/list-parameter.ts';
-import type { Tables, UserTable } from '../storage/schema.ts';
+import type { Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import type { GroupOfUser, ManagerOfUser, UserState } from './user.ts';
+import { type IdBounds, managerName, type OwnRow, shownColumns, usersWithin } from './users-within-store.ts';
 
 /** A user as the tables have it: the document is not parsed, because most answers show it as it is. */
 export interface StoredUser {
@@ -16,6 +17,8 @@ export interface StoredUser {
   readonly externalId: string | null;
   /** JSON text of the attributes that are not columns, memberships or links. */
   readonly document: string;
+  /** Says whether answers show it as it is: plain-user.ts. */
+  readonly plainMark: number;
   /** Undefined when there is none, or one who was archived. */
   readonly manager: ManagerOfUser | undefined;
   /** In the order of their ids. */
@@ -26,22 +29,8 @@ export interface StoredUser {
   readonly modified: string;
 }
 
-const columns = [
-  'id',
-  'state',
-  'owner_source_id',
-  'user_name',
-  'document',
-  'manager_id',
-  'do_not_synchronise',
-  'version',
-  'created',
-  'modified',
-] as const;
-
-type UserRow = Pick<Selectable<UserTable>, (typeof columns)[number]> & {
+type UserRow = OwnRow & {
   readonly external_id: string | null;
-  readonly manager_display_name: string | null;
   /** JSON text; null on PostgreSQL when there is none. */
   readonly groups: string | null;
 };
@@ -50,7 +39,7 @@ type UserRow = Pick<Selectable<UserTable>, (typeof columns)[number]> & {
 function users(db: Kysely<Tables>, source: number | null) {
   return db
     .selectFrom('user')
-    .select(columns)
+    .select(shownColumns)
     .select((user) => [
       user
         .selectFrom('source_link as link')
@@ -59,12 +48,7 @@ function users(db: Kysely<Tables>, source: number | null) {
         .where(sql<SqlBool>`link.resource_type = 'User'`)
         .whereRef('link.resource_id', '=', 'user.id')
         .as('external_id'),
-      user
-        .selectFrom('user as manager')
-        .select('manager.display_name')
-        .whereRef('manager.id', '=', 'user.manager_id')
-        .where(sql<SqlBool>`manager.state <> 'archived'`)
-        .as('manager_display_name'),
+      managerName(user).as('manager_display_name'),
       groupsOf(db, user).as('groups'),
     ]);
 }
@@ -101,11 +85,10 @@ export async function readUsers(
 ): Promise<StoredUser[]> {
   const [id] = ids;
   if (id === undefined) return [];
-  const rows =
-    ids.length === 1
-      ? await selectOne(db, { id, source })
-      : await selectMany(db, { ids: JSON.stringify(ids), source });
-  return rows.map(toStoredUser);
+  if (ids.length === 1) return (await selectOne(db, { id, source })).map(toStoredUser);
+  const together = closeTogether(db, ids, source);
+  if (together !== undefined) return together;
+  return (await selectMany(db, { ids: JSON.stringify(ids), source })).map(toStoredUser);
 }
 
 /** The same without waiting; undefined where the engine has to wait. */
@@ -113,27 +96,54 @@ export function usersAtOnce(
   db: Reader,
   ids: readonly number[],
   source: number | null,
-): StoredUser[] | undefined {
+): readonly StoredUser[] | undefined {
   const [id] = ids;
-  const rows =
-    ids.length === 1 && id !== undefined
-      ? selectOne.atOnce(db, { id, source })
-      : selectMany.atOnce(db, { ids: JSON.stringify(ids), source });
-  return rows?.map(toStoredUser);
+  if (id === undefined) return [];
+  if (ids.length === 1) return selectOne.atOnce(db, { id, source })?.map(toStoredUser);
+  const together = closeTogether(db, ids, source);
+  return together ?? selectMany.atOnce(db, { ids: JSON.stringify(ids), source })?.map(toStoredUser);
+}
+
+/** Undefined for ids that are far from each other, and where the engine has to wait. */
+function closeTogether(db: Reader, ids: readonly number[], source: number | null): StoredUser[] | undefined {
+  const bounds = boundsOf(ids);
+  const within = bounds && usersWithin(db, bounds, source);
+  if (within === undefined) return undefined;
+  const { rows, externalIds, groups } = within;
+  const wanted = new Set(ids);
+  return rows
+    .filter(({ id }) => wanted.has(id))
+    .map((row) => storedUser(row, externalIds.get(row.id) ?? null, groups.get(row.id) ?? noGroups));
+}
+
+const noGroups: readonly GroupOfUser[] = [];
+
+/** Ids of a page lie this close together when at least every other one is of the page. */
+const spreadMax = 2;
+
+/** Undefined when there are many others between the first and the last of `ids`. */
+function boundsOf(ids: readonly number[]): IdBounds | undefined {
+  const [from, to] = [Math.min(...ids), Math.max(...ids)];
+  return to - from < spreadMax * ids.length ? { from, to } : undefined;
 }
 
 function toStoredUser(row: UserRow): StoredUser {
-  const { manager_id: managerId, manager_display_name: managerName, groups } = row;
+  const { groups, external_id: externalId } = row;
+  return storedUser(row, externalId, groups === null || groups === '[]' ? noGroups : toGroups(groups));
+}
+
+function storedUser(row: OwnRow, externalId: string | null, groups: readonly GroupOfUser[]): StoredUser {
+  const { manager_id: managerId, manager_display_name: displayName } = row;
   return {
     id: row.id,
     state: row.state,
     ownerSourceId: row.owner_source_id,
     userName: row.user_name,
-    externalId: row.external_id,
+    externalId,
     document: row.document,
-    manager:
-      managerId === null || managerName === null ? undefined : { id: managerId, displayName: managerName },
-    groups: groups === null || groups === '[]' ? [] : toGroups(groups),
+    plainMark: row.plain_mark,
+    manager: managerId === null || displayName === null ? undefined : { id: managerId, displayName },
+    groups,
     doNotSynchronise: row.do_not_synchronise === 1,
     version: row.version,
     created: row.created,
@@ -177,18 +187,15 @@ const selectVersionsWithin = statement<{ from: number; to: number }, LiveVersion
   versions(db).where('id', '>=', place('from')).where('id', '<=', place('to')),
 );
 
-/** Ids of a page lie this close together when at least every other one is of the page. */
-const spreadMax = 2;
-
 /** Those of `ids` that are live users, and at which version, in no particular order. */
 export async function readVersions(db: Reader, ids: readonly number[]): Promise<readonly LiveVersion[]> {
   const [id] = ids;
   if (id === undefined) return [];
   if (ids.length === 1) return selectVersion(db, { id });
-  const [from, to] = [Math.min(...ids), Math.max(...ids)];
-  if (to - from >= spreadMax * ids.length) return selectVersions(db, { ids: JSON.stringify(ids) });
+  const bounds = boundsOf(ids);
+  if (bounds === undefined) return selectVersions(db, { ids: JSON.stringify(ids) });
   const wanted = new Set(ids);
-  return (await selectVersionsWithin(db, { from, to })).filter((row) => wanted.has(row.id));
+  return (await selectVersionsWithin(db, { ...bounds })).filter((row) => wanted.has(row.id));
 }
 
 /** A version, and that of the configuration at the same moment: nearly every answer needs both. */

@@ -10,6 +10,7 @@ import type { UserTable } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import { documentColumns } from './document-columns.ts';
 import { noUnits, type Units, type UnitType, unitTypes } from './organisation.ts';
+import { plainMark } from './plain-user.ts';
 import { laterModified } from './touch-store.ts';
 import {
   emailKeys,
@@ -65,7 +66,9 @@ export function primaryUnits(groups: readonly GroupOfUser[]): Units {
 /** The columns that follow from what a user is; `saveUsers` adds identity, version and times. */
 export function userColumns(parts: UserParts) {
   const shown = shownName(parts.userName, parts.document);
-  return { ...userKeys(parts), display_name: shown, ...documentColumns(parts.document, shown) } as const;
+  const { document } = parts;
+  const shownColumns = { display_name: shown, plain_mark: plainMark(document) } as const;
+  return { ...userKeys(parts), ...shownColumns, ...documentColumns(document, shown) } as const;
 }
 
 /** Those of them by which users are found and sorted. */
@@ -95,6 +98,7 @@ export const insertUsers: (tx: Tx, rows: readonly Insertable<UserTable>[]) => Pr
     'employee_number_key',
     'document',
     'folded',
+    'plain_mark',
     'manager_id',
     'password_hash',
     'do_not_synchronise',
@@ -115,6 +119,7 @@ export interface UserVersion extends Record<string, unknown> {
   readonly id: number;
   readonly document: string;
   readonly folded: string | null;
+  readonly plain_mark: number;
   readonly display_name: string;
   readonly modified: string;
   readonly former_version: number;
@@ -134,6 +139,7 @@ const updateKeysById = statement<UserVersion & UserKeys, { id: number }>((db, pl
       employee_number_key: place('employee_number_key'),
       document: place('document'),
       folded: place('folded'),
+      plain_mark: place('plain_mark'),
       manager_id: place('manager_id'),
       modified: place('modified'),
     })
@@ -149,6 +155,7 @@ const updateDocumentById = statement<UserVersion, { id: number }>((db, place) =>
     .set({
       document: place('document'),
       folded: place('folded'),
+      plain_mark: place('plain_mark'),
       display_name: place('display_name'),
       modified: place('modified'),
     })

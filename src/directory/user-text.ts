@@ -1,51 +1,31 @@
 import { withSchemas } from '../resource/normalise.ts';
-import { isPlain, type PlainDocument, plainDocument } from '../resource/plain-document.ts';
+import { isPlain } from '../resource/plain-document.ts';
 import { buildProjection } from '../resource/project.ts';
-import { enterpriseUserUrn, platformUserUrn, type ResourceType } from '../resource/schema.ts';
+import { enterpriseUserUrn, platformUserUrn } from '../resource/schema.ts';
 import type { ScimObject } from '../resource/value.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { noUnits, type Units } from './organisation.ts';
+import { markedExtensions, plainUser } from './plain-user.ts';
 import { type Link, personasOf, userView } from './resource-view.ts';
 import type { User } from './user.ts';
 import type { StoredUser } from './user-read-store.ts';
 import { primaryUnits, toUser } from './user-store.ts';
 import { toETag } from './version.ts';
 
-/** Attributes of a user that are not in its document: columns, memberships, and what follows from them. */
-const derived: ReadonlySet<string> = new Set([
-  'id',
-  'schemas',
-  'meta',
-  'externalId',
-  'userName',
-  'active',
-  'groups',
-  `${enterpriseUserUrn}:organization`,
-  `${enterpriseUserUrn}:department`,
-  `${enterpriseUserUrn}:manager`,
-  `${platformUserUrn}:company`,
-  `${platformUserUrn}:location`,
-  `${platformUserUrn}:personas`,
-]);
-
-const plainOf = new WeakMap<ResourceType, PlainDocument>();
-
-function plainUser(userType: ResourceType): PlainDocument {
-  const known = plainOf.get(userType);
-  if (known !== undefined) return known;
-  const plain = plainDocument(userType, derived);
-  plainOf.set(userType, plain);
-  return plain;
-}
-
 /**
- * The user as `userView` and the default projection show it, as JSON text. The stored document is not taken apart and
- * put together again: what is derived is written into its text. Only the order of attributes may differ.
+ * Writes users as `userView` and the default projection show them, as JSON text. The stored document is not taken apart
+ * and put together again: what is derived is written into its text. Only the order of attributes may differ.
  */
-export function userText(user: StoredUser, configuration: Configuration, link: Link): string {
-  const document = JSON.parse(user.document) as ScimObject;
-  const text = plainText(user, document, { configuration, link });
-  return text ?? viewText(toUser(user), configuration, link);
+export function userTextWriter(configuration: Configuration, link: Link): (user: StoredUser) => string {
+  const rendering = { configuration, link, quotedLink: quotedLinks(link) };
+  return (user) => {
+    const marked = markedExtensions(user.plainMark);
+    const text =
+      marked === undefined
+        ? plainText(user, JSON.parse(user.document) as ScimObject, rendering)
+        : spliced(user, marked, rendering);
+    return text ?? viewText(toUser(user), configuration, link);
+  };
 }
 
 /** The same of a user who was read or written already. */
@@ -54,14 +34,16 @@ export function textOfUser(user: User, configuration: Configuration, link: Link)
   if (stored === undefined) return viewText(user, configuration, link);
   const externalId = typeof resource.externalId === 'string' ? resource.externalId : null;
   const shown = { ...user, userName: String(resource.userName), externalId, document: stored.text };
-  const text = plainText(shown, stored.document, { configuration, link });
+  const text = plainText(shown, stored.document, { configuration, link, quotedLink: quotedLinks(link) });
   return text ?? viewText(user, configuration, link);
 }
 
 /** Undefined for one who may not be shown whole. */
 function plainText(user: ShownUser, document: ScimObject, rendering: Rendering): string | undefined {
-  const plain = plainUser(rendering.configuration.userType);
-  return isPlain(plain, document) ? spliced(user, document, rendering) : undefined;
+  const { userType } = rendering.configuration;
+  if (!isPlain(plainUser(userType), document)) return undefined;
+  const stored = userType.extensions.filter(({ id }) => document[id] !== undefined);
+  return spliced(user, new Set(stored.map(({ id }) => id)), rendering);
 }
 
 function viewText(user: User, configuration: Configuration, link: Link): string {
@@ -70,19 +52,24 @@ function viewText(user: User, configuration: Configuration, link: Link): string 
   return JSON.stringify(buildProjection(userType).apply(withSchemas(userType, view)));
 }
 
-type ShownUser = Omit<StoredUser, 'ownerSourceId' | 'doNotSynchronise'>;
+type ShownUser = Omit<StoredUser, 'ownerSourceId' | 'doNotSynchronise' | 'plainMark'>;
 
 interface Rendering {
   readonly configuration: Configuration;
   readonly link: Link;
+  /** The same as JSON. */
+  readonly quotedLink: Link;
 }
 
-/** Undefined when the text is not as this program writes it. */
-function spliced(
-  user: ShownUser,
-  document: ScimObject,
-  { configuration, link }: Rendering,
-): string | undefined {
+/** Links differ in their ids alone: when one of them stands in JSON as it is, all do. */
+function quotedLinks(link: Link): Link {
+  if (unescaped.test(link('User', 0))) return (resourceType, id) => `"${link(resourceType, id)}"`;
+  return (resourceType, id) => JSON.stringify(link(resourceType, id));
+}
+
+/** `stored`: the extensions that the document has. Undefined when the text is not as this program writes it. */
+function spliced(user: ShownUser, stored: ReadonlySet<string>, rendering: Rendering): string | undefined {
+  const { configuration, link, quotedLink } = rendering;
   const { userType, personas } = configuration;
   if (!user.document.startsWith('{')) return undefined;
   const units = user.groups.length === 0 ? noUnits : primaryUnits(user.groups);
@@ -91,9 +78,9 @@ function spliced(
   let schemas = quoted(userType.schema.id);
   for (const { id } of userType.extensions) {
     let added = '';
-    if (id === enterpriseUserUrn) added = enterpriseMembers(user, units, link);
+    if (id === enterpriseUserUrn) added = enterpriseMembers(user, units, quotedLink);
     else if (id === platformUserUrn) added = platformMembers(units, personasOf(user, personas, link));
-    const isStored = document[id] !== undefined;
+    const isStored = stored.has(id);
     if (!isStored && added === '') continue;
     schemas += `,${quoted(id)}`;
     if (!isStored) head += `,${quoted(id)}:{${added}}`;
@@ -104,7 +91,7 @@ function spliced(
     }
   }
   const tail = rest === '}' ? rest : `,${rest}`;
-  return `{"schemas":[${schemas}]${coreMembers(user, link)}${head}${metaMember(user, { configuration, link })}${tail}`;
+  return `{"schemas":[${schemas}]${coreMembers(user, quotedLink)}${head}${metaMember(user, rendering)}${tail}`;
 }
 
 /** What stands in JSON as it is: most texts, and telling so takes less than writing them as JSON. */
@@ -126,25 +113,25 @@ function withMembers(text: string, extension: string, members: string): string |
   return `${text.slice(0, inside)}${members},${text.slice(inside)}`;
 }
 
-function coreMembers({ id, userName, state, externalId, groups }: ShownUser, link: Link): string {
+function coreMembers({ id, userName, state, externalId, groups }: ShownUser, quotedLink: Link): string {
   const external = externalId === null ? '' : `,"externalId":${quoted(externalId)}`;
   const shown = groups.map(
     (group) =>
-      `{"value":"${group.id}","$ref":${quoted(link('Group', group.id))},` +
+      `{"value":"${group.id}","$ref":${quotedLink('Group', group.id)},` +
       `"display":${quoted(group.displayName)},"type":"direct"}`,
   );
   const memberships = shown.length === 0 ? '' : `,"groups":[${shown.join(',')}]`;
   return `,"id":"${id}","userName":${quoted(userName)},"active":${state === 'active'}${external}${memberships}`;
 }
 
-function enterpriseMembers({ manager }: ShownUser, { company, department }: Units, link: Link): string {
+function enterpriseMembers({ manager }: ShownUser, { company, department }: Units, quotedLink: Link): string {
   const members: string[] = [];
   if (company !== undefined) members.push(`"organization":${quoted(company)}`);
   if (department !== undefined) members.push(`"department":${quoted(department)}`);
   if (manager !== undefined) {
     const { id, displayName } = manager;
     members.push(
-      `"manager":{"value":"${id}","displayName":${quoted(displayName)},"$ref":${quoted(link('User', id))}}`,
+      `"manager":{"value":"${id}","displayName":${quoted(displayName)},"$ref":${quotedLink('User', id)}}`,
     );
   }
   return members.join(',');
@@ -160,9 +147,9 @@ function platformMembers({ company, location }: Units, personas: readonly unknow
 
 function metaMember(
   { id, created, modified, version }: ShownUser,
-  { configuration, link }: Rendering,
+  { configuration, quotedLink }: Rendering,
 ): string {
-  const location = quoted(link('User', id));
-  const tag = JSON.stringify(toETag(version, configuration.shownVersion));
-  return `,"meta":{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
+  // A tag has two quotes, and nothing else that JSON would write otherwise.
+  const tag = toETag(version, configuration.shownVersion).replaceAll('"', '\\"');
+  return `,"meta":{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${quotedLink('User', id)},"version":"${tag}"}`;
 }

@@ -9,7 +9,7 @@ import {
   type StoredUser,
   usersAtOnce,
 } from './user-read-store.ts';
-import { userText } from './user-text.ts';
+import { userTextWriter } from './user-text.ts';
 
 /** A resource as an answer shows it. */
 export interface ResourceText {
@@ -37,7 +37,7 @@ export class UserTexts {
     const view = viewOf(viewer, link);
     const { found, missing } = this.#kept(view, await readVersions(db, ids));
     const users = missing.length === 0 ? [] : await readUsers(db, missing, viewer.sourceId);
-    for (const user of users) this.#render(user, { view, viewer, link, found });
+    this.#render(users, { view, viewer, link, found });
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
@@ -54,7 +54,7 @@ export class UserTexts {
     const { found, missing } = this.#kept(view, versions);
     const users = usersAtOnce(db, missing, viewer.sourceId);
     if (users === undefined) return undefined;
-    for (const user of users) this.#render(user, { view, viewer, link, found });
+    this.#render(users, { view, viewer, link, found });
     return versions.flatMap(({ id }) => found.get(id) ?? []);
   }
 
@@ -80,13 +80,17 @@ export class UserTexts {
     return { found, missing };
   }
 
-  #render(user: StoredUser, { view, viewer, link, found }: Rendering): void {
-    const { id, version } = user;
-    // Archived since its version was read.
-    if (user.state === 'archived') return;
-    const text = userText(user, viewer.configuration, link);
-    this.#cache.keep(view, id, { version, text });
-    found.set(id, { id, version, text });
+  #render(users: readonly StoredUser[], { view, viewer, link, found }: Rendering): void {
+    if (users.length === 0) return;
+    const write = userTextWriter(viewer.configuration, link);
+    for (const user of users) {
+      // Archived since its version was read.
+      if (user.state === 'archived') continue;
+      const { id, version } = user;
+      const text = write(user);
+      this.#cache.offer(view, id, { version, text });
+      found.set(id, { id, version, text });
+    }
   }
 }
 

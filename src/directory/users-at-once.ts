@@ -1,8 +1,7 @@
 import type { Database } from '../storage/database.ts';
-import { BlockIds } from './block-ids.ts';
-import { userList } from './list-store.ts';
+import { atOneMoment } from '../storage/statement.ts';
+import { Blocks } from './blocks.ts';
 import type { Link } from './resource-view.ts';
-import { placeOf } from './select-rows.ts';
 import { type Glimpse, type LiveVersion, versionsAtOnce } from './user-read-store.ts';
 import type { ResourceText, UserTexts, Viewer } from './user-texts.ts';
 
@@ -18,7 +17,7 @@ export interface TextPage {
 export class UsersAtOnce {
   readonly #database: Database;
   readonly #texts: UserTexts;
-  readonly #blocks = new BlockIds();
+  readonly #blocks = new Blocks();
 
   constructor(database: Database, texts: UserTexts) {
     this.#database = database;
@@ -46,16 +45,16 @@ export class UsersAtOnce {
     link: Link,
     { startIndex, count }: { readonly startIndex: number; readonly count: number },
   ): TextPage | undefined {
-    const ranges = userList.rangesAtOnce(this.#database.read);
-    if (ranges === undefined) return undefined;
-    const totalResults = ranges.reduce((sum, { live }) => sum + live, 0);
-    const place = placeOf(ranges, startIndex - 1);
-    if (place === undefined) return { totalResults, texts: [] };
-    const from =
-      place.skip === 0 ? place.from : this.#blocks.idAt(this.#database.read, place.range, place.skip);
-    if (from === undefined) return undefined;
-    const versions = versionsAtOnce.ofPage(this.#database.read, { from, count });
-    const texts = versions && this.texts(viewer, link, versions);
-    return texts && { totalResults, texts };
+    const db = this.#database.read;
+    return atOneMoment(db, () => {
+      const totalResults = this.#blocks.total(db);
+      if (totalResults === undefined) return undefined;
+      const place = this.#blocks.placeOf(db, startIndex - 1);
+      if (place === undefined) return { totalResults, texts: [] };
+      const from = this.#blocks.idAt(db, place);
+      const versions = from === undefined ? undefined : versionsAtOnce.ofPage(db, { from, count });
+      const texts = versions && this.texts(viewer, link, versions);
+      return texts && { totalResults, texts };
+    });
   }
 }

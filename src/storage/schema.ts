@@ -61,6 +61,8 @@ export interface UserTable {
   document: string;
   /** What SQL cannot work out of the document's text, JSON: see `foldDocument`. Null when that is nothing. */
   folded: string | null;
+  /** Whether answers show the document as it is: see `plainMark`. */
+  plain_mark: Generated<number>;
   manager_id: number | null;
   password_hash: string | null;
   do_not_synchronise: Flag;

@@ -218,10 +218,12 @@ function setPragma(sqlite: Sqlite, [name, value, readBack]: Pragma): void {
 /** SQLite runs DDL in transactions; Kysely's own adapter says otherwise because other drivers pool connections. */
 class TransactionalSqliteAdapter extends SqliteAdapter implements DirectAdapter {
   readonly run: DirectAdapter['run'];
+  readonly isInTransaction: DirectAdapter['isInTransaction'];
 
-  constructor(connection: CachingConnection) {
+  constructor(sqlite: Sqlite, connection: CachingConnection) {
     super();
     this.run = (text, parameters) => connection.run(text, parameters);
+    this.isInTransaction = () => sqlite.inTransaction;
   }
 
   override get supportsTransactionalDdl(): boolean {
@@ -232,7 +234,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter implements DirectAdapter 
 function dialectOn(sqlite: Sqlite) {
   const connection = new CachingConnection(sqlite);
   return {
-    createAdapter: () => new TransactionalSqliteAdapter(connection),
+    createAdapter: () => new TransactionalSqliteAdapter(sqlite, connection),
     createDriver: () => new SqliteDriver(sqlite, connection),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),

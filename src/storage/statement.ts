@@ -7,6 +7,8 @@ type Run = <R>(text: string, parameters: readonly unknown[]) => readonly R[];
 /** The adapter of an engine with one connection, which needs no pool: a compiled query goes straight to it. */
 export interface DirectAdapter extends DialectAdapter {
   readonly run: Run;
+  /** Whether the connection has a transaction open. */
+  readonly isInTransaction: () => boolean;
 }
 
 function isDirect(adapter: DialectAdapter): adapter is DirectAdapter {
@@ -23,6 +25,31 @@ export async function runCompiled<R>(
   if (isDirect(adapter)) return adapter.run<R>(compiled.sql, parameters);
   const { rows } = await db.executeQuery<R>({ ...compiled, parameters });
   return rows;
+}
+
+/**
+ * Lets all statements of `work`, which may wait for nothing, see one state of the database, on an engine with one
+ * connection: each by itself would look for the newest state, which takes longer than finding a row.
+ */
+export function atOneMoment<T>(db: Kysely<Tables>, work: () => T): T {
+  const { adapter } = db.getExecutor();
+  if (!isDirect(adapter) || adapter.isInTransaction()) return work();
+  adapter.run('begin', []);
+  try {
+    return work();
+  } finally {
+    adapter.run('commit', []);
+  }
+}
+
+/**
+ * Differs from what it was as soon as another connection has committed anything; undefined on an engine that cannot say
+ * so without waiting. Inside of `atOneMoment` it is that of the moment.
+ */
+export function dataVersionOf(db: Kysely<Tables>): number | undefined {
+  const { adapter } = db.getExecutor();
+  if (!isDirect(adapter)) return undefined;
+  return adapter.run<{ data_version: number }>('pragma data_version', [])[0]?.data_version;
 }
 
 /** Stands in a query where the value of a parameter will be. */

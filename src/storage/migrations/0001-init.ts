@@ -110,6 +110,7 @@ async function createDirectory({ integer, key, table, numbered, byKey }: Make): 
       .addColumn('employee_number_key', key)
       .addColumn('document', 'text', required)
       .addColumn('folded', 'text')
+      .addColumn('plain_mark', integer, (column) => column.notNull().defaultTo(0))
       .addColumn('manager_id', integer)
       .addColumn('password_hash', 'text')
       .addColumn('do_not_synchronise', 'integer', flag)
@@ -319,7 +320,8 @@ async function createIndexes(db: Db): Promise<void> {
     ['source_link_resource', 'source_link', ['resource_type', 'resource_id']],
     ['group_name', 'group_', ['display_name_key', 'id', 'state']],
     ['group_owner', 'group_', ['owner_source_id', 'id', 'state']],
-    ['membership_user', 'membership', ['user_id', 'group_id']],
+    // With all that an answer shows of a membership: what it is a part of is looked up once.
+    ['membership_user', 'membership', ['user_id', 'group_id', 'primary_type']],
     ['pending_reference_key', 'pending_reference', ['source_id', 'reference_key']],
     ['pending_reference_resource', 'pending_reference', ['kind', 'resource_id']],
     ['journal_resource', 'journal', ['resource_type', 'resource_id', 'seq']],
