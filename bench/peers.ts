@@ -41,7 +41,6 @@ export async function measurePeers(context: BenchContext): Promise<PeerResult> {
       await makeLargeGroup(side);
     }
     const rounds = new Rounds('peers', context.options, context.say);
-    await rounds.warmUp(sides);
     const results = await rounds.run(sides, phases);
     for (const side of sides) side.client.close();
     return { people, connections, scimmy: { phases: results } };

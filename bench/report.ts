@@ -50,6 +50,8 @@ function phaseTable(title: string, reference: string, phases: readonly PhaseResu
     `${reference} req/s`,
     'ours req/s',
     `ours ÷ ${reference}`,
+    'cold: ours µs CPU',
+    `${reference} ÷ ours`,
   ];
   const rows = phases.map((result) => [
     result.phase,
@@ -59,6 +61,8 @@ function phaseTable(title: string, reference: string, phases: readonly PhaseResu
     number(result.reference.perSecond),
     number(result.product.perSecond),
     result.rateRatio.toFixed(2),
+    number(result.cold.product.cpuMicros),
+    result.cold.cpuRatio.toFixed(2),
   ]);
   return table(title, head, rows);
 }

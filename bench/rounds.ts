@@ -1,6 +1,7 @@
 import { median, withCpu } from './measure.ts';
 import type { BenchOptions } from './options.ts';
-import { type Phase, phases, readId, type Side } from './scim-phases.ts';
+import { type Phase, readId, type Side } from './scim-phases.ts';
+import { type Costs, hasSettled, warmUpRoundsMax } from './warm-up.ts';
 
 /** Medians over the rounds, for one server. */
 export interface Rate {
@@ -8,8 +9,7 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-export interface PhaseResult {
-  readonly phase: string;
+export interface Compared {
   readonly reference: Rate;
   readonly product: Rate;
   /** The reference's CPU time divided by ours: 1 is as good as the reference. */
@@ -17,10 +17,14 @@ export interface PhaseResult {
   readonly rateRatio: number;
 }
 
-interface Sample {
-  readonly cpuMicros: number;
-  readonly perSecond: number;
+export interface PhaseResult extends Compared {
+  readonly phase: string;
+  /** The very first round, which does not count: of servers that have just started. */
+  readonly cold: Compared;
 }
+
+/** What each server's turns came to in one round, by phase. */
+type Round = Readonly<Record<Side['name'], ReadonlyMap<string, Rate>>>;
 
 /** The machinery of turns: what is prepared, measured and taken away, and the medians of it. */
 export class Rounds {
@@ -28,6 +32,7 @@ export class Rounds {
   readonly #options: BenchOptions;
   readonly #say: (line: string) => void;
   #turns = 0;
+  #rounds = 0;
 
   constructor(part: string, options: BenchOptions, say: (line: string) => void) {
     this.#part = part;
@@ -35,37 +40,50 @@ export class Rounds {
     this.#say = say;
   }
 
-  /** Compilers and caches are warm before anything counts. */
-  async warmUp(sides: readonly Side[]): Promise<void> {
-    this.#say(`${this.#part}: warming up`);
-    for (const phase of phases) {
-      for (const side of sides) await this.#turn(side, phase, phase.requestsQuick);
+  /** Warms both servers up with rounds like those that count, then runs these. */
+  async run(sides: readonly [Side, Side], chosen: readonly Phase[]): Promise<PhaseResult[]> {
+    const passed = await this.#warmUp(sides, chosen);
+    const counted: Round[] = [];
+    for (let i = 1; i <= this.#options.rounds; i += 1) {
+      this.#say(`${this.#part}: ${sides[0].people.length} people, round ${i} of ${this.#options.rounds}`);
+      counted.push(await this.#round(sides, chosen));
     }
+    return chosen.map(({ name }) => ({
+      phase: name,
+      ...compare(name, counted),
+      cold: compare(name, passed.slice(0, 1)),
+    }));
   }
 
-  async run(sides: readonly [Side, Side], chosen: readonly Phase[]): Promise<PhaseResult[]> {
-    const samples = new Map<string, Sample[]>();
-    for (let round = 0; round < this.#options.rounds; round += 1) {
-      this.#say(
-        `${this.#part}: ${sides[0].people.length} people, round ${round + 1} of ${this.#options.rounds}`,
-      );
-      const order = round % 2 === 0 ? sides : sides.toReversed();
-      for (const phase of chosen) {
-        for (const side of order) {
-          const isShort = this.#options.quick || side.isSlow;
-          const requests = isShort ? phase.requestsQuick : phase.requests;
-          const sample = await this.#turn(side, phase, requests);
-          const key = `${side.name} ${phase.name}`;
-          samples.set(key, [...(samples.get(key) ?? []), sample]);
-        }
+  /**
+   * Compilers and caches are warm before anything counts: rounds pass until neither server gets cheaper (warm-up.ts),
+   * the same number for both, and at most `warmUpRoundsMax`.
+   */
+  async #warmUp(sides: readonly [Side, Side], chosen: readonly Phase[]): Promise<Round[]> {
+    const passed: Round[] = [];
+    while (passed.length < (this.#options.quick ? 1 : warmUpRoundsMax)) {
+      this.#say(`${this.#part}: warming up, round ${passed.length + 1} of at most ${warmUpRoundsMax}`);
+      passed.push(await this.#round(sides, chosen));
+      if (sides.every(({ name }) => hasSettled(passed.map((round) => costsOf(round[name]))))) break;
+    }
+    return passed;
+  }
+
+  async #round(sides: readonly [Side, Side], chosen: readonly Phase[]): Promise<Round> {
+    const rates = { reference: new Map<string, Rate>(), product: new Map<string, Rate>() };
+    this.#rounds += 1;
+    const order = this.#rounds % 2 === 1 ? sides : sides.toReversed();
+    for (const phase of chosen) {
+      for (const side of order) {
+        const isShort = this.#options.quick || side.isSlow;
+        const requests = isShort ? phase.requestsQuick : phase.requests;
+        rates[side.name].set(phase.name, await this.#turn(side, phase, requests));
       }
     }
-    return chosen.map(({ name }) =>
-      compare(name, samples.get(`reference ${name}`) ?? [], samples.get(`product ${name}`) ?? []),
-    );
+    return rates;
   }
 
-  async #turn(side: Side, phase: Phase, count: number): Promise<Sample> {
+  async #turn(side: Side, phase: Phase, count: number): Promise<Rate> {
     this.#turns += 1;
     const made = await phase.prepare(side, { number: this.#turns, requests: count });
     const requests = side.client.prepare(made);
@@ -102,19 +120,22 @@ export async function sendInTime(
   return sent;
 }
 
-function compare(
-  phase: string,
-  referenceSamples: readonly Sample[],
-  productSamples: readonly Sample[],
-): PhaseResult {
-  const [reference, product] = [rate(referenceSamples), rate(productSamples)];
-  const cpuRatio = reference.cpuMicros / product.cpuMicros;
-  return { phase, reference, product, cpuRatio, rateRatio: product.perSecond / reference.perSecond };
+function costsOf(rates: ReadonlyMap<string, Rate>): Costs {
+  return new Map([...rates].map(([phase, { cpuMicros }]) => [phase, cpuMicros]));
 }
 
-function rate(samples: readonly Sample[]): Rate {
+function compare(phase: string, rounds: readonly Round[]): Compared {
+  const [reference, product] = [rate(phase, rounds, 'reference'), rate(phase, rounds, 'product')];
+  const cpuRatio = reference.cpuMicros / product.cpuMicros;
+  return { reference, product, cpuRatio, rateRatio: product.perSecond / reference.perSecond };
+}
+
+function rate(phase: string, rounds: readonly Round[], side: Side['name']): Rate {
+  const rates = rounds.map(
+    (round) => round[side].get(phase) ?? { cpuMicros: Number.NaN, perSecond: Number.NaN },
+  );
   return {
-    cpuMicros: median(samples.map(({ cpuMicros }) => cpuMicros)),
-    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    cpuMicros: median(rates.map(({ cpuMicros }) => cpuMicros)),
+    perSecond: median(rates.map(({ perSecond }) => perSecond)),
   };
 }

@@ -29,9 +29,12 @@ export interface ScalePhase {
 
 const get = (path: string): LoadRequest => ({ method: 'GET', path });
 const pageCount = 100;
+/** So few that a directory of any size has them in memory after a while, as the smallest has everybody. */
+const few = 1_000;
 
 export const scalePhases: readonly ScalePhase[] = [
   { name: 'get', requests: 5_000, make: (side, i) => get(`/Users/${anyone(side, i) + 1}`) },
+  { name: 'get among 1,000', requests: 5_000, make: (_side, i) => get(`/Users/${scattered(i, few) + 1}`) },
   find('userName eq', (n) => `userName eq "${userName(n)}"`),
   find('externalId eq', (n) => `externalId eq "00u${userName(n)}"`),
   find('emails.value eq', (n) => `emails.value eq "${userName(n).toLowerCase()}"`),
@@ -49,6 +52,11 @@ export const scalePhases: readonly ScalePhase[] = [
     name: 'page of 100 anywhere',
     requests: 300,
     make: (side, i) => get(`/Users?startIndex=${anyPage(side, i)}&count=${pageCount}`),
+  },
+  {
+    name: 'page of 100 among 1,000',
+    requests: 300,
+    make: (_side, i) => get(`/Users?startIndex=${1 + scattered(i, few - pageCount)}&count=${pageCount}`),
   },
   {
     name: 'page of 100 by cursor',
@@ -99,7 +107,11 @@ function isSorted(body: string): boolean {
 
 /** A person in an order that no cache foresees, the same in every run. */
 function anyone({ people }: ScaleSide, i: number): number {
-  return (Math.imul(i + 1, 0x9e3779b1) >>> 0) % people;
+  return scattered(i, people);
+}
+
+function scattered(i: number, length: number): number {
+  return (Math.imul(i + 1, 0x9e3779b1) >>> 0) % length;
 }
 
 function anyPage(side: ScaleSide, i: number): number {

@@ -12,14 +12,18 @@ export function scaleSections(result: ScaleResult): string[] {
  * by how much deeper an index is: 1 or less is no faster than its logarithm.
  */
 export function growthOf(
-  small: SizeResult,
-  large: SizeResult,
+  small: Pick<SizeResult, 'people' | 'cpuMicros'>,
+  large: Pick<SizeResult, 'people' | 'cpuMicros'>,
   phase: string,
 ): { readonly factor: number; readonly perLog: number } | undefined {
   const [from, to] = [small.cpuMicros[phase], large.cpuMicros[phase]];
   if (typeof from !== 'number' || typeof to !== 'number') return undefined;
   const factor = to / from;
   return { factor, perLog: factor / (Math.log(large.people) / Math.log(small.people)) };
+}
+
+function coldOf({ people, coldMicros }: SizeResult): Pick<SizeResult, 'people' | 'cpuMicros'> {
+  return { people, cpuMicros: coldMicros };
 }
 
 function costTable({ sizes, connections }: ScaleResult): string {
@@ -30,13 +34,18 @@ function costTable({ sizes, connections }: ScaleResult): string {
     '',
     ...sizes.map(({ people }) => `${number(people)} µs CPU`),
     ...larger.map(({ people }) => `× at ${number(people)}`),
-    ...(large === undefined ? [] : ['÷ growth of log']),
+    ...(large === undefined ? [] : ['÷ growth of log', 'cold: × at most people']),
   ];
   const rows = scalePhases.map(({ name }) => [
     name,
     ...sizes.map(({ cpuMicros }) => cost(cpuMicros[name])),
     ...larger.map((size) => growthOf(small, size, name)?.factor.toFixed(2) ?? '–'),
-    ...(large === undefined ? [] : [growthOf(small, large, name)?.perLog.toFixed(2) ?? '–']),
+    ...(large === undefined
+      ? []
+      : [
+          growthOf(small, large, name)?.perLog.toFixed(2) ?? '–',
+          growthOf(coldOf(small), coldOf(large), name)?.factor.toFixed(2) ?? '–',
+        ]),
   ]);
   return table(`Scale, by people in the directory, ${connections} connections`, head, rows);
 }

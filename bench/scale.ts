@@ -12,6 +12,7 @@ import { type GroupFigures, measureGroups } from './scale-groups.ts';
 import { type ScalePhase, type ScaleSide, scalePhases } from './scale-phases.ts';
 import { measureScan, type ScanFigures } from './scale-scan.ts';
 import { type Server, startProduct } from './server.ts';
+import { type Costs, hasSettled, warmUpRoundsMax } from './warm-up.ts';
 
 export interface SizeResult {
   readonly people: number;
@@ -25,6 +26,8 @@ export interface SizeResult {
   readonly walMib: number;
   /** Median CPU microseconds of a request by phase, or why there are none. */
   readonly cpuMicros: Readonly<Record<string, number | string>>;
+  /** The same of the very first round, which does not count: of a server that has just started. */
+  readonly coldMicros: Readonly<Record<string, number | string>>;
   readonly scan: ScanFigures;
   readonly groups: GroupFigures;
 }
@@ -37,7 +40,6 @@ export interface ScaleResult {
 export const scaleSizesDefault = [1_000, 100_000, 1_000_000];
 const sizesQuick = [1_000, 5_000];
 const connections = 16;
-const warmUpRequests = 100;
 const quickShare = 0.1;
 
 interface Stage {
@@ -53,11 +55,14 @@ export async function measureScale(context: BenchContext): Promise<ScaleResult> 
   const stages: Stage[] = [];
   try {
     for (const people of sizes.toSorted((a, b) => a - b)) stages.push(await openStage(context, people));
-    const turns = new Turns(context);
-    const costs = await turns.run(stages.map(({ side }) => side));
+    const turns = new Turns(
+      context,
+      stages.map(({ side }) => side),
+    );
+    const costs = await turns.run();
     const results: SizeResult[] = [];
     for (const [i, stage] of stages.entries())
-      results.push(await finishStage(context, stage, costs[i] ?? {}));
+      results.push(await finishStage(context, stage, costs[i] ?? { cpuMicros: {}, coldMicros: {} }));
     return { connections, sizes: results };
   } finally {
     for (const { side, server } of stages) {
@@ -83,7 +88,7 @@ async function openStage({ executable, folder, options, say }: BenchContext, peo
 async function finishStage(
   { options, say }: BenchContext,
   { filled, server, side, memoryAtStart }: Stage,
-  cpuMicros: SizeResult['cpuMicros'],
+  costs: Pick<SizeResult, 'cpuMicros' | 'coldMicros'>,
 ): Promise<SizeResult> {
   say(`scale: long requests and groups among ${side.people} people`);
   const scan = await measureScan(side, options.rounds);
@@ -96,56 +101,82 @@ async function finishStage(
     memoryAtStart,
     memoryAfter: memoryOf(server.pid),
     walMib: statSync(join(filled.home, 'data', 'rollcall.db-wal')).size / 1024 ** 2,
-    cpuMicros,
+    ...costs,
     scan,
     groups,
   };
 }
 
-type Costs = Record<string, number | string>;
+/** What each side's turns came to, in the order of the sides. */
+type Round = readonly Costs[];
 
 class Turns {
+  readonly #sides: readonly ScaleSide[];
   readonly #context: BenchContext;
   readonly #refusals = new Map<string, string>();
-  readonly #samples = new Map<string, number[]>();
   #sent = 0;
+  #rounds = 0;
 
-  constructor(context: BenchContext) {
+  constructor(context: BenchContext, sides: readonly ScaleSide[]) {
     this.#context = context;
+    this.#sides = sides;
   }
 
   /** The costs of each side, in their order. */
-  async run(sides: readonly ScaleSide[]): Promise<Costs[]> {
+  async run(): Promise<Pick<SizeResult, 'cpuMicros' | 'coldMicros'>[]> {
     const { options, say } = this.#context;
-    for (const side of sides) await this.#warmUp(side);
-    for (let round = 0; round < options.rounds; round += 1) {
-      say(`scale: round ${round + 1} of ${options.rounds}`);
-      const order = round % 2 === 0 ? sides : sides.toReversed();
-      for (const phase of scalePhases) {
-        for (const side of order) await this.#turn(side, phase);
-      }
+    for (const side of this.#sides) await this.#findRefusals(side);
+    const passed = await this.#warmUp();
+    const counted: Round[] = [];
+    for (let i = 1; i <= options.rounds; i += 1) {
+      say(`scale: round ${i} of ${options.rounds}`);
+      counted.push(await this.#round());
     }
-    return sides.map((side) =>
-      Object.fromEntries(scalePhases.map((phase) => [phase.name, this.#cost(side, phase)])),
-    );
+    return this.#sides.map((side) => ({
+      cpuMicros: this.#costs(side, counted),
+      coldMicros: this.#costs(side, passed.slice(0, 1)),
+    }));
   }
 
-  /** Also finds out what the server refuses: such a phase is reported and left out. */
-  async #warmUp(side: ScaleSide): Promise<void> {
-    this.#context.say(`scale: warming up ${side.people} people`);
+  /** What the server refuses is reported and left out. */
+  async #findRefusals(side: ScaleSide): Promise<void> {
     for (const phase of scalePhases) {
       const refusal = await refusalOf(side, phase, phase.make(side, this.#sent++));
-      if (refusal === undefined) await this.#send(side, phase, warmUpRequests);
-      else this.#refusals.set(keyOf(side, phase), refusal);
+      if (refusal !== undefined) this.#refusals.set(keyOf(side, phase), refusal);
     }
   }
 
-  async #turn(side: ScaleSide, phase: ScalePhase): Promise<void> {
-    const key = keyOf(side, phase);
-    if (this.#refusals.has(key)) return;
+  /** Rounds like those that count, the same number for every size, until none gets cheaper (warm-up.ts). */
+  async #warmUp(): Promise<Round[]> {
+    const { options, say } = this.#context;
+    const passed: Round[] = [];
+    while (passed.length < (options.quick ? 1 : warmUpRoundsMax)) {
+      say(`scale: warming up, round ${passed.length + 1} of at most ${warmUpRoundsMax}`);
+      passed.push(await this.#round());
+      if (this.#sides.every((_side, i) => hasSettled(passed.map((round) => round[i] ?? new Map())))) break;
+    }
+    return passed;
+  }
+
+  async #round(): Promise<Round> {
+    const sides = this.#sides;
+    const costs = new Map(sides.map((side) => [side, new Map<string, number>()]));
+    this.#rounds += 1;
+    const order = this.#rounds % 2 === 1 ? sides : sides.toReversed();
+    for (const phase of scalePhases) {
+      for (const side of order) {
+        const cpuMicros = await this.#turn(side, phase);
+        if (cpuMicros !== undefined) costs.get(side)?.set(phase.name, cpuMicros);
+      }
+    }
+    return [...costs.values()];
+  }
+
+  async #turn(side: ScaleSide, phase: ScalePhase): Promise<number | undefined> {
+    if (this.#refusals.has(keyOf(side, phase))) return undefined;
     const most = this.#context.options.quick ? Math.ceil(phase.requests * quickShare) : phase.requests;
     const { cpuMicros, value } = await withCpu(side.pid, () => this.#send(side, phase, most));
-    this.#samples.set(key, [...(this.#samples.get(key) ?? []), cpuMicros / value]);
+    return cpuMicros / value;
   }
 
   /** Up to `most` requests, as many as there is time for; resolves with how many there were. */
@@ -164,9 +195,12 @@ class Turns {
     });
   }
 
-  #cost(side: ScaleSide, phase: ScalePhase): number | string {
-    const key = keyOf(side, phase);
-    return this.#refusals.get(key) ?? median(this.#samples.get(key) ?? []);
+  #costs(side: ScaleSide, rounds: readonly Round[]): SizeResult['cpuMicros'] {
+    const index = this.#sides.indexOf(side);
+    const cost = (phase: ScalePhase) =>
+      this.#refusals.get(keyOf(side, phase)) ??
+      median(rounds.map((round) => round[index]?.get(phase.name) ?? Number.NaN));
+    return Object.fromEntries(scalePhases.map((phase) => [phase.name, cost(phase)]));
   }
 }
 

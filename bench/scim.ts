@@ -37,7 +37,6 @@ export async function measureScim(context: BenchContext): Promise<ScimResult> {
       await makeLargeGroup(side);
     }
     const rounds = new Rounds('scim', options, say);
-    await rounds.warmUp(sides);
     const results = await rounds.run(sides, phases);
     const hashing = await measureHashingGap(product);
     for (const side of sides) side.client.close();
