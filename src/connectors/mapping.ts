@@ -32,7 +32,8 @@ export const groupTypes = ['company', 'department', 'location', 'security group'
 const plainUserKeys = leafNames.filter((name) => name !== 'alternateemail');
 type PlainKey = Exclude<LeafName, 'alternateemail'>;
 
-const userKeys: readonly string[] = [
+/** Keys of `Mapping.user`; those below `additionalfields` are any. */
+export const userKeys: readonly string[] = [
   'id',
   'username',
   ...plainUserKeys,

@@ -12,6 +12,7 @@ interface ShippedKind {
 
 /** The kinds that the executable brings, one line each. */
 const shipped: readonly ShippedKind[] = [
+  { kind: 'csv', load: () => import('../../connectors/csv/csv.ts') },
   { kind: 'ldap', load: () => import('../../connectors/ldap/ldap.ts') },
 ];
 
