@@ -40,6 +40,11 @@ export function connectionFault(error: unknown, where: string): string {
   return `${where} cannot be asked: the connection failed (${code}).`;
 }
 
+/** Whether the same request may well be answered a little later. */
+export function isPassingFault(error: unknown): boolean {
+  return ['ECONNRESET', 'ETIMEDOUT'].includes(sameAs[errorCode(error)] ?? errorCode(error));
+}
+
 /** Whether nothing was sent, so that another address of the host may be tried. */
 export function isNeverConnected(error: unknown): boolean {
   return ['ECONNREFUSED', 'EHOSTUNREACH'].includes(sameAs[errorCode(error)] ?? errorCode(error));

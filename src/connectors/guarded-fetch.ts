@@ -4,7 +4,7 @@
 
 import { isIP } from 'node:net';
 import { DomainError } from '../errors.ts';
-import { connectionFault, isNeverConnected } from './connection-fault.ts';
+import { connectionFault, isNeverConnected, isPassingFault } from './connection-fault.ts';
 import { type AddressRules, canonicalHost, permittedAddresses } from './resolve-host.ts';
 import { boundedBody } from './response-body.ts';
 
@@ -37,7 +37,8 @@ interface Step {
 
 /**
  * A `fetch` that takes text or bytes as a body, `tls: { ca }` for a private authority, and `redirect`. Its errors are
- * sentences for the administrator: `forbidden`, `invalidValue`, `unavailable`, `payloadTooLarge`.
+ * sentences for the administrator: `forbidden`, `invalidValue`, `unavailable` (with `retryAfterSeconds` when the connection
+ * broke), `payloadTooLarge`.
  */
 export function createFetch(options: FetchOptions): Fetch {
   return async (url, init = {}) => {
@@ -119,7 +120,8 @@ async function request(step: Step, init: RequestInit, options: FetchOptions): Pr
 
 function asFault(error: unknown, where: string): unknown {
   if (error instanceof DomainError) return error;
-  return new DomainError('unavailable', connectionFault(error, where), { cause: error });
+  const again = isPassingFault(error) ? { retryAfterSeconds: 1 } : {};
+  return new DomainError('unavailable', connectionFault(error, where), { cause: error, ...again });
 }
 
 interface Transport {

@@ -1,6 +1,6 @@
 // What a connector is handed, for a test that runs a kind by itself: the real mapping, fetch and resolver, and a log to read.
 
-import { Value } from '@sinclair/typebox/value';
+import { checkConfig } from '../../src/connectors/config-check.ts';
 import type {
   Connector,
   ConnectorContext,
@@ -33,7 +33,7 @@ export async function connectorContext<Config>(
   options: ContextOptions = {},
 ): Promise<TestContext<Config>> {
   const { mode = 'full', checkpoint, signal = new AbortController().signal, hosts = {}, now } = options;
-  const complete = Value.Default(connector.configSchema as never, structuredClone(config)) as Config;
+  const complete = checkConfig(connector.configSchema, config) as Config;
   const { mapping } = complete as { readonly mapping?: Mapping };
   const resolve = async (host: string) => (hosts[host] === undefined ? systemResolve(host) : [hosts[host]]);
   const lines: string[] = [];
