@@ -1,4 +1,5 @@
 import type { Subprocess } from 'bun';
+import { giveWay } from '../imports/give-way.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isTurnMessage, TurnLender } from '../storage/write-turn.ts';
@@ -70,7 +71,7 @@ export class Supervisor {
   }
 
   #spawn(onMessage: (message: unknown) => void): Subprocess {
-    return Bun.spawn([...this.#parts.command], {
+    const child = Bun.spawn([...this.#parts.command], {
       env: { ...this.#parts.environment },
       stdin: 'ignore',
       stdout: 'inherit',
@@ -78,6 +79,8 @@ export class Supervisor {
       serialization: 'json',
       ipc: onMessage,
     });
+    giveWay(child.pid);
+    return child;
   }
 
   /** Everybody's writes stand behind its turn. What it did not commit is done again by the next one. */

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts';
+import { giveWay } from './give-way.ts';
 import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
 
 const deadlineMsMin = 5_000;
@@ -33,6 +34,7 @@ export async function inspectInChild(
     stderr: 'pipe',
     env: {},
   });
+  giveWay(child.pid);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;

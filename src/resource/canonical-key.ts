@@ -1,4 +1,6 @@
-const nonAscii = /\P{ASCII}/u;
+const nonAscii = /[\u0080-\uffff]/;
+/** ASCII and the letters of Latin-1: no two of these compose, and the lower case of each is its folding, but for ß. */
+const simple = /^[\0-\x7f\xc0-\xde\xe0-\xff]*$/;
 
 /** The text by which values are compared without case: NFKC, case-folded, trimmed. Idempotent. */
 export function canonicalKey(text: string): string {
@@ -7,7 +9,7 @@ export function canonicalKey(text: string): string {
 
 /** `canonicalKey` without the trimming: for the pieces that `co`, `sw` and `ew` look for. */
 export function foldCase(text: string): string {
-  if (!nonAscii.test(text)) return text.toLowerCase();
+  if (!nonAscii.test(text) || simple.test(text)) return text.toLowerCase();
   // Folding may leave a sequence that composes, hence the second normalisation (Unicode, definition D146).
   return fold(fold(text.normalize('NFKC')).normalize('NFKC')).normalize('NFKC');
 }

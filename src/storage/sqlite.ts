@@ -11,6 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { DomainError } from '../errors.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { toStorageError } from './constraints.ts';
 import { asTx, type Database, type LentTurn, type TakeTurn, type Tx } from './database.ts';
 import type { Tables } from './schema.ts';
@@ -103,11 +104,15 @@ class SqliteDatabase implements Database {
   }
 
   lendTurn(hold: (wanted: Promise<void>) => Promise<void>): Promise<void> {
-    return this.#queue.lend(hold);
+    return this.#queue.lend((wanted) => {
+      this.#control.checkpoints.lending();
+      return hold(wanted);
+    });
   }
 
   async close(): Promise<void> {
     await this.#queue.close();
+    this.#control.checkpoints.stop();
     await this.read.destroy();
     await this.#writer.destroy();
     // Kysely lets go of a connection only if it has ever used it.
@@ -117,6 +122,7 @@ class SqliteDatabase implements Database {
 
 class SqliteTransactions implements TransactionControl {
   readonly #sqlite: Sqlite;
+  readonly checkpoints: Checkpoints;
   readonly #takeTurn: TakeTurn | undefined;
   readonly #lockWaitMsMax: number;
   #hasBegun = false;
@@ -125,6 +131,7 @@ class SqliteTransactions implements TransactionControl {
   constructor(sqlite: Sqlite, { takeTurn, lockWaitMsMax = defaultLockWaitMsMax }: SqliteOptions) {
     this.#sqlite = sqlite;
     this.#takeTurn = takeTurn;
+    this.checkpoints = new Checkpoints(sqlite, takeTurn !== undefined);
     this.#lockWaitMsMax = lockWaitMsMax;
   }
 
@@ -136,6 +143,7 @@ class SqliteTransactions implements TransactionControl {
   async begin(): Promise<void> {
     this.#turn = await this.#takeTurn?.();
     this.#sleepNever();
+    this.checkpoints.beforeBegin();
     await beginImmediate(this.#sqlite, this.#lockWaitMsMax);
   }
 
@@ -172,8 +180,10 @@ class SqliteTransactions implements TransactionControl {
   }
 
   #end(): void {
+    this.checkpoints.ended();
     this.#turn?.giveBack();
     this.#turn = undefined;
+    this.checkpoints.idle();
   }
 }
 
