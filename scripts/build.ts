@@ -15,8 +15,12 @@ interface Target {
 
 const root = join(import.meta.dir, '..');
 const dist = join(root, 'dist');
-/** The program, and the thread that src/pattern/pcre2-runner.ts starts by its place under src/. */
-const entries = [join(root, 'src', 'main.ts'), join(root, 'src', 'pattern', 'pcre2-worker.ts')];
+/** The program, and the threads that are started by their place under src/. */
+const entries = [
+  join(root, 'src', 'main.ts'),
+  join(root, 'src', 'pattern', 'pcre2-worker.ts'),
+  join(root, 'src', 'imports', 'reading-thread.ts'),
+];
 const installMsMax = 10 * 60_000;
 
 const targets: readonly Target[] = [

@@ -17,6 +17,7 @@ import type { NewPlanRow } from './plan-store.ts';
 import { applyProfileChange, changedNames, type ProfileChange } from './profile-change.ts';
 import { type RecordRules, toProfileChange } from './profile-record.ts';
 import { missingDigest, recordDigest } from './record-digest.ts';
+import type { ReadUser } from './record-reader.ts';
 
 /** What a plan row of kind `user` carries. */
 export interface UserPayload {
@@ -106,8 +107,8 @@ export class UserPlan {
     return this.#created - 1;
   }
 
-  async plan(records: readonly UserRecord[]): Promise<PlannedBatch> {
-    const candidates = records.map((record) => this.#candidate(record));
+  async plan(users: readonly ReadUser[]): Promise<PlannedBatch> {
+    const candidates = users.map((user) => this.#candidate(user));
     const groupRows = await this.#parts.groups.require(candidates.map(({ groups }) => groups));
     await this.#matcher.match(candidates, (candidate) => this.#isUnchanged(candidate));
     const stored = await this.#load(candidates);
@@ -117,7 +118,7 @@ export class UserPlan {
     return batch;
   }
 
-  #candidate(record: UserRecord): Candidate {
+  #candidate({ record, digest }: ReadUser): Candidate {
     const { id, username, leaves } = record;
     const recordId = shownId(id ?? username ?? '');
     const nameKey = username === undefined ? undefined : canonicalKey(username);
@@ -129,7 +130,7 @@ export class UserPlan {
       nameKey,
       emailKey: email === '' ? undefined : canonicalKey(email),
       groups,
-      digest: this.#digest(record, groups),
+      digest: this.#digest(digest, groups),
       problem: this.#problem(record, recordId, nameKey),
       user: undefined,
       formerId: undefined,
@@ -137,9 +138,9 @@ export class UserPlan {
     };
   }
 
-  #digest(record: UserRecord, { units, memberships }: UserGroups): string {
+  #digest(content: string, { units, memberships }: UserGroups): string {
     const groups = memberships?.map(({ type, name }) => `${type}:${name}`);
-    return recordDigest(this.#parts.digestContext, record, { units, groups });
+    return recordDigest(this.#parts.digestContext, content, { units, groups });
   }
 
   /** Looks for the record's keys among those before it, and notes them. */

@@ -6,8 +6,7 @@ import type { SecretBox } from '../security/secret-key.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import { findSourceById, type GeneralSource } from '../sources/source-store.ts';
 import type { Database, Tx } from '../storage/database.ts';
-import { readDocument } from '../xml/reader.ts';
-import type { DocumentHead, GroupRecord, UserRecord } from '../xml/records.ts';
+import type { DocumentHead, GroupRecord } from '../xml/records.ts';
 import { settled } from './finish.ts';
 import { type GuardNumbers, guardReason } from './guard.ts';
 import { isFromArchive, noCounts } from './imports.ts';
@@ -20,7 +19,9 @@ import { planRow } from './plan-row.ts';
 import { deleteIssues, deletePlanRows, insertPlanRows, phaseTotals, tallyPlan } from './plan-store.ts';
 import { type Foresight, foresee } from './plan-summary.ts';
 import { UserPlan } from './plan-users.ts';
+import { readBeside } from './read-beside.ts';
 import { digestContext } from './record-digest.ts';
+import { type ReadUser, readRecords } from './record-reader.ts';
 import { findRival, type Rival } from './rival-store.ts';
 import { insertEvent, type RunEvent } from './run-event-store.ts';
 import { listCompletedRuns, type Run, type RunChange } from './run-store.ts';
@@ -35,6 +36,8 @@ export interface PlannerParts {
   readonly clock: Clock;
 }
 
+/** A thread takes longer to start than to read so little. */
+const besideBytesMin = 2 * 1024 * 1024;
 const absentAtOnce = 500;
 /** A run whose processor has died is taken up by then. */
 const rivalMsMax = 60_000;
@@ -115,14 +118,15 @@ class Planning {
     const { documents, configurations } = this.#parts;
     const { documentBytesMax } = (await configurations.current()).settings;
     const stream = documents.read(this.#run.document ?? '');
-    for await (const batch of readDocument(stream, { documentBytesMax })) {
+    const read = this.#run.bytes < besideBytesMin ? readRecords : readBeside;
+    for await (const batch of read(stream, documentBytesMax)) {
       signal.throwIfAborted();
       const groups: GroupRecord[] = [];
-      const users: UserRecord[] = [];
+      const users: ReadUser[] = [];
       for (const item of batch) {
         if (item.kind === 'head') this.#reading = await this.#begin(item.head);
         else if (item.kind === 'group') groups.push(item.record);
-        else users.push(item.record);
+        else users.push(item);
       }
       await this.#planBatch(groups, users);
     }
@@ -154,7 +158,7 @@ class Planning {
     return { options, fromFile: optionsOfFile(head.options, options), groups, users };
   }
 
-  async #planBatch(groupRecords: readonly GroupRecord[], userRecords: readonly UserRecord[]): Promise<void> {
+  async #planBatch(groupRecords: readonly GroupRecord[], userRecords: readonly ReadUser[]): Promise<void> {
     const { groups, users } = this.#required();
     const groupBatch = await groups.planRecords(groupRecords);
     const userBatch = await users.plan(userRecords);

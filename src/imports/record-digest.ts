@@ -5,7 +5,7 @@ import type { ImportOptions } from './options.ts';
 import type { DefaultUnits, RecordUnits } from './profile-record.ts';
 
 /** Counts changes of what a record means: digests of before no longer count. */
-const meaning = 1;
+const meaning = 2;
 const hexCharacters = 32;
 
 /** Everything but the record that decides what becomes of it: when this changes, no record counts as unchanged. */
@@ -32,18 +32,22 @@ export function circumstancesOf({ name, settings }: GeneralSource, { version }: 
 }
 
 /**
- * 128 bits of SHA-256 over the record in canonical form. The line does not count, nor the password: it is for new users
+ * 128 bits of SHA-256 over what the record itself says. The line does not count, nor the password: it is for new users
  * only, and a digest of it would tell something about it.
  */
-export function recordDigest(
-  context: string,
-  record: UserRecord,
-  references: { readonly units: RecordUnits; readonly groups: readonly string[] | undefined },
-): string {
+export function contentDigest(record: UserRecord): string {
   const { password: _password, ...leaves } = record.leaves;
   const { id, username, phones, ims, addresses, additionalfields } = record;
-  const said = [id, username, leaves, phones, ims, addresses, additionalfields];
-  return sha256(context + JSON.stringify([said, references.units, references.groups]));
+  return sha256(JSON.stringify([id, username, leaves, phones, ims, addresses, additionalfields]));
+}
+
+/** The same over the record with all that decides what becomes of it: its references resolved, and the context. */
+export function recordDigest(
+  context: string,
+  content: string,
+  references: { readonly units: RecordUnits; readonly groups: readonly string[] | undefined },
+): string {
+  return sha256(context + content + JSON.stringify([references.units, references.groups]));
 }
 
 function sha256(text: string): string {

@@ -21,6 +21,7 @@ export interface Run {
   readonly done: number;
   readonly document: string | undefined;
   readonly sha256: string;
+  readonly bytes: number;
   readonly users: number;
   readonly groups: number;
   readonly options: ImportOptions | undefined;
@@ -48,6 +49,7 @@ export function toRun(row: RunRow): Run {
     done: row.done,
     document: row.document ?? undefined,
     sha256: row.sha256,
+    bytes: row.bytes,
     users: row.users,
     groups: row.groups,
     options: row.options === null ? undefined : (JSON.parse(row.options) as ImportOptions),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { effectiveOptions } from '../../src/imports/options.ts';
-import { digestContext, recordDigest } from '../../src/imports/record-digest.ts';
+import { contentDigest, digestContext, recordDigest } from '../../src/imports/record-digest.ts';
 import { buildResourceType } from '../../src/resource/schema.ts';
 import type { Configuration } from '../../src/settings/configuration.ts';
 import { toSourceSettings } from '../../src/sources/source-settings.ts';
@@ -17,15 +17,14 @@ const record: UserRecord = {
   additionalfields: [],
 };
 const references = { units: { company: 'ACME' }, groups: ['security group:VPN'] };
-const plain = recordDigest('context', record, references);
+const plain = recordDigest('context', contentDigest(record), references);
 
 describe('recordDigest', () => {
   test('has 128 bits and does not depend on the line or the password', () => {
     expect(plain).toMatch(/^[0-9a-f]{32}$/);
     const password = { value: 'secret', applyBlank: false };
-    expect(
-      recordDigest('context', { ...record, line: 9, leaves: { ...record.leaves, password } }, references),
-    ).toBe(plain);
+    const same = { ...record, line: 9, leaves: { ...record.leaves, password } };
+    expect(recordDigest('context', contentDigest(same), references)).toBe(plain);
   });
 
   const changes: readonly (readonly [string, Partial<UserRecord>, object])[] = [
@@ -38,11 +37,12 @@ describe('recordDigest', () => {
     ['no word on memberships', {}, { groups: undefined }],
   ];
   test.each(changes)('changes with %s', (_what, parts, other) => {
-    expect(recordDigest('context', { ...record, ...parts }, { ...references, ...other })).not.toBe(plain);
+    const content = contentDigest({ ...record, ...parts });
+    expect(recordDigest('context', content, { ...references, ...other })).not.toBe(plain);
   });
 
   test('changes with the context', () => {
-    expect(recordDigest('other', record, references)).not.toBe(plain);
+    expect(recordDigest('other', contentDigest(record), references)).not.toBe(plain);
   });
 });
 
