@@ -62,7 +62,7 @@ export async function tidySettled({ database, documents }: FinishParts): Promise
 async function clearPlan(database: Database, runId: number): Promise<void> {
   for (let after: number | undefined = 0; after !== undefined; ) {
     const from: number = after;
-    after = await database.write((tx) => clearPayloads(tx, runId, from, rowsAtOnce));
+    after = await database.writeStep((tx) => clearPayloads(tx, runId, from, rowsAtOnce));
   }
 }
 

@@ -70,10 +70,11 @@ export class RunWriter {
 
   /**
    * Runs batches in one transaction until somebody else waits to write, it has taken its time, or none is left; true
-   * for the last. A batch that fails undoes those before it.
+   * for the last. A batch that fails undoes those before it. After a loss of power, the run is as far as what is left of
+   * the directory says.
    */
   async commitSeries(next: NextBatch, options: SeriesOptions): Promise<boolean> {
-    const { progress, isOver } = await this.#database.write((tx) => this.#series(tx, next, options));
+    const { progress, isOver } = await this.#database.writeStep((tx) => this.#series(tx, next, options));
     this.#progress = progress;
     return isOver;
   }

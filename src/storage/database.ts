@@ -28,6 +28,12 @@ export interface Database {
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 
   /**
+   * The same for a step of long work that nobody has been promised: it is atomic, but a loss of power may undo it, with
+   * everything after it and nothing before it. It is durable with the next `write` of anybody.
+   */
+  writeStep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+
+  /**
    * Whether somebody else waits for the right to write: a transaction that could go on should end. Known between two
    * turns of the event loop. Always true on PostgreSQL, where nobody knows who waits for a row.
    */

@@ -91,9 +91,17 @@ class SqliteDatabase implements Database {
     this.#queue = new WriteQueue(this.#control, options.onFatal ?? (() => undefined));
   }
 
-  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#write(work, true);
+  }
+
+  writeStep<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#write(work, false);
+  }
+
+  async #write<T>(work: (tx: Tx) => Promise<T>, isPromised: boolean): Promise<T> {
     try {
-      return await this.#queue.run(() => work(asTx(this.#writer)));
+      return await this.#queue.run(() => work(asTx(this.#writer)), isPromised);
     } catch (error) {
       throw toStorageError(error);
     }
@@ -126,6 +134,7 @@ class SqliteTransactions implements TransactionControl {
   readonly #takeTurn: TakeTurn | undefined;
   readonly #lockWaitMsMax: number;
   #hasBegun = false;
+  #isSynced = true;
   #turn: LentTurn | undefined;
 
   constructor(sqlite: Sqlite, { takeTurn, lockWaitMsMax = defaultLockWaitMsMax }: SqliteOptions) {
@@ -140,9 +149,10 @@ class SqliteTransactions implements TransactionControl {
     return this.#turn?.isWanted === true;
   }
 
-  async begin(): Promise<void> {
+  async begin(isPromised: boolean): Promise<void> {
     this.#turn = await this.#takeTurn?.();
     this.#sleepNever();
+    this.#syncAtCommit(isPromised);
     this.checkpoints.beforeBegin();
     await beginImmediate(this.#sqlite, this.#lockWaitMsMax);
   }
@@ -151,6 +161,13 @@ class SqliteTransactions implements TransactionControl {
   #sleepNever(): void {
     if (!this.#hasBegun) setPragma(this.#sqlite, ['busy_timeout', 0]);
     this.#hasBegun = true;
+  }
+
+  /** The log is one: the next commit that is synced carries all of those before it onto the disk. */
+  #syncAtCommit(isPromised: boolean): void {
+    if (isPromised === this.#isSynced) return;
+    setPragma(this.#sqlite, isPromised ? ['synchronous', 'full', 2] : ['synchronous', 'normal', 1]);
+    this.#isSynced = isPromised;
   }
 
   commit(): void {

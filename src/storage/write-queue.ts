@@ -2,8 +2,11 @@ import { DomainError } from '../errors.ts';
 
 /** What the queue needs of an engine: transaction control on the one writer connection. */
 export interface TransactionControl {
-  /** Resolves once the transaction is open; rejects when another process keeps the lock for too long. */
-  begin(): Promise<void>;
+  /**
+   * Resolves once the transaction is open; rejects when another process keeps the lock for too long. `isPromised`: what
+   * is committed has to be durable.
+   */
+  begin(isPromised: boolean): Promise<void>;
   commit(): void;
   rollback(): void;
   savepoint(): void;
@@ -13,6 +16,7 @@ export interface TransactionControl {
 
 interface Job {
   readonly work: () => Promise<unknown>;
+  readonly isPromised: boolean;
   /** When it came, in milliseconds of a clock that only goes forward. */
   readonly sinceMs: number;
   readonly resolve: (value: unknown) => void;
@@ -56,10 +60,12 @@ export class WriteQueue {
     this.#jobWaitMsMax = jobWaitMsMax;
   }
 
-  run<T>(work: () => Promise<T>): Promise<T> {
+  /** `isPromised` false: the job need not be durable when it is settled. */
+  run<T>(work: () => Promise<T>, isPromised = true): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#push({
         work,
+        isPromised,
         sinceMs: performance.now(),
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -141,7 +147,7 @@ export class WriteQueue {
   async #commitGroup(group: readonly Job[]): Promise<void> {
     const settle: (() => void)[] = [];
     try {
-      await this.#control.begin();
+      await this.#control.begin(group.some(({ isPromised }) => isPromised));
       const [only] = group;
       if (group.length === 1 && only !== undefined) settle.push(await this.#runAlone(only));
       else for (const job of group) settle.push(await this.#runJob(job));

@@ -122,6 +122,7 @@ describe.each(dialects())('password on %s', (dialect) => {
         archiving = 0;
         return database.write(work);
       },
+      writeStep: (work) => database.writeStep(work),
       isAwaited: () => database.isAwaited(),
       lendTurn: (hold) => database.lendTurn(hold),
       close: () => database.close(),

@@ -349,6 +349,7 @@ function fields(database: import('../../src/storage/database.ts').Database) {
     dialect: database.dialect,
     read: database.read,
     migrator: database.migrator,
+    writeStep: database.writeStep.bind(database),
     isAwaited: database.isAwaited.bind(database),
     lendTurn: database.lendTurn.bind(database),
     close: database.close.bind(database),

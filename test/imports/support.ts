@@ -205,7 +205,16 @@ export function withWrite(
   const lendTurn: Database['lendTurn'] = (hold) => database.lendTurn(hold);
   // Transactions are then short and many: as many places to be interrupted in.
   const isAwaited = () => true;
-  return { dialect, read, migrator, isAwaited, lendTurn, write, close: async () => undefined };
+  return {
+    dialect,
+    read,
+    migrator,
+    isAwaited,
+    lendTurn,
+    write,
+    writeStep: write,
+    close: async () => undefined,
+  };
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

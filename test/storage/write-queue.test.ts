@@ -11,7 +11,8 @@ class RecordingControl implements TransactionControl {
     if (this.fail?.step === step) throw this.fail.error;
   }
 
-  async begin(): Promise<void> {
+  async begin(isPromised: boolean): Promise<void> {
+    if (!isPromised) this.steps.push('unpromised');
     this.#note('begin');
   }
   commit(): void {
@@ -66,6 +67,15 @@ describe('WriteQueue.run', () => {
       ...['savepoint', 'release', 'savepoint', 'release', 'savepoint', 'release'],
       'commit',
     ]);
+  });
+
+  test('asks for a durable commit if anybody in the group was promised one', async () => {
+    const { control, queue } = queueOn();
+    await queue.run(async () => 1, false);
+    expect(control.steps[0]).toBe('unpromised');
+    control.steps.length = 0;
+    await Promise.all([queue.run(async () => 2, false), queue.run(async () => 3)]);
+    expect(control.steps[0]).toBe('begin');
   });
 
   test('settles nothing before the commit', async () => {
