@@ -22,16 +22,15 @@ export async function ringsWarnings(db: Reader, run: Pick<Run, 'id' | 'firstUser
   return more === 0 ? named : [...named, `${more} more circles of managers are not listed.`];
 }
 
-async function readManagers(db: Reader): Promise<Map<number, number>> {
-  const managerOf = new Map<number, number>();
+async function readManagers(db: Reader): Promise<Managers> {
+  const managers = new Managers();
   for (let after = 0; ; ) {
     const page = await listManagers(db, after, usersAtOnce);
     const last = page.at(-1);
-    if (last === undefined) break;
+    if (last === undefined) return managers;
     after = last.id;
-    for (const { id, managerId } of page) managerOf.set(id, managerId);
+    for (const { id, managerId } of page) managers.add(id, managerId);
   }
-  return managerOf;
 }
 
 /** What the file calls those of `wanted` whom the run has written, by the user's id. */
@@ -53,19 +52,61 @@ async function readRecordIds(
   }
 }
 
-/** Every circle once, from the person with the smallest id. */
-export function findRings(managerOf: ReadonlyMap<number, number>): number[][] {
-  const seenIn = new Map<number, number>();
-  const rings: number[][] = [];
-  for (const start of managerOf.keys()) {
-    let at: number | undefined = start;
-    const way: number[] = [];
-    while (at !== undefined && !seenIn.has(at)) {
-      seenIn.set(at, start);
-      way.push(at);
-      at = managerOf.get(at);
+/** Who reports to whom, twenty bytes for each: there may be a million. People are added in the order of their ids. */
+export class Managers {
+  #ids = new Float64Array(1_024);
+  #managerIds = new Float64Array(1_024);
+  size = 0;
+
+  add(id: number, managerId: number): void {
+    if (this.size === this.#ids.length) {
+      this.#ids = twice(this.#ids);
+      this.#managerIds = twice(this.#managerIds);
     }
-    if (at !== undefined && seenIn.get(at) === start) rings.push(fromSmallest(way.slice(way.indexOf(at))));
+    this.#ids[this.size] = id;
+    this.#managerIds[this.size] = managerId;
+    this.size += 1;
+  }
+
+  idAt(place: number): number {
+    return this.#ids[place] ?? 0;
+  }
+
+  /** The place of the manager of the one at `place`; -1 for a manager without one. */
+  managerOf(place: number): number {
+    const id = this.#managerIds[place] ?? 0;
+    let [low, high] = [0, this.size];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.idAt(middle) < id) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.size && this.idAt(low) === id ? low : -1;
+  }
+}
+
+function twice(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
+}
+
+/** Every circle once, from the person with the smallest id. */
+export function findRings(managers: Managers): number[][] {
+  // For each place, from which one it was come to first, counted from 1; 0 for not yet.
+  const seenFrom = new Uint32Array(managers.size);
+  const rings: number[][] = [];
+  for (let start = 0; start < managers.size; start += 1) {
+    let at = start;
+    const way: number[] = [];
+    while (at !== -1 && seenFrom[at] === 0) {
+      seenFrom[at] = start + 1;
+      way.push(at);
+      at = managers.managerOf(at);
+    }
+    if (at !== -1 && seenFrom[at] === start + 1) {
+      rings.push(fromSmallest(way.slice(way.indexOf(at)).map((place) => managers.idAt(place))));
+    }
   }
   return rings.toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
 }

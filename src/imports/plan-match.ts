@@ -1,5 +1,6 @@
 import { findUsersByEmailKeys, findUsersByNameKeys, type UserHit } from '../directory/user-store.ts';
 import type { Reader } from '../storage/database.ts';
+import { IdSet } from './compact-set.ts';
 import { findLinkedUsers, findUserFacts, type UserFacts } from './match-store.ts';
 import type { Candidate } from './plan-users.ts';
 
@@ -11,7 +12,7 @@ export class Matcher {
   readonly #db: Reader;
   readonly #sourceId: number;
   readonly #isInFile: (id: string) => boolean;
-  readonly #taken = new Set<number>();
+  readonly #taken = new IdSet();
   #present: number[] = [];
 
   constructor(db: Reader, sourceId: number, isInFile: (id: string) => boolean) {

@@ -8,6 +8,7 @@ import { checkPassword } from '../security/password-rule.ts';
 import type { SecretBox } from '../security/secret-key.ts';
 import type { Reader } from '../storage/database.ts';
 import { toBoolean, type UserRecord } from '../xml/records.ts';
+import { IdSet, TextSet } from './compact-set.ts';
 import type { Issue, IssueCode, PlanAction } from './imports.ts';
 import { findGroupOwners, type UserFacts } from './match-store.ts';
 import type { GroupNumber, GroupPlan, UserGroups } from './plan-groups.ts';
@@ -80,7 +81,7 @@ type StateChange = { readonly action?: PlanAction; readonly state?: 'active' | '
 /** Decides what becomes of user records, batch by batch. */
 export class UserPlan {
   /** Who is not in the plan by id, but must not count as missing. */
-  readonly alsoPresent = new Set<number>();
+  readonly alsoPresent = new IdSet();
   readonly blocked: Blocked[] = [];
   /** Additional fields that are not configured, with how many records have them. */
   readonly unknownFields = new Map<string, number>();
@@ -88,8 +89,8 @@ export class UserPlan {
   foreignStates = 0;
   readonly #parts: UserPlanParts;
   readonly #matcher: Matcher;
-  readonly #seenIds = new Set<string>();
-  readonly #seenNames = new Set<string>();
+  readonly #seenIds = new TextSet();
+  readonly #seenNames = new TextSet();
   #created = 0;
 
   constructor(parts: UserPlanParts) {
