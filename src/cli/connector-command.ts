@@ -20,6 +20,15 @@ export function registerConnector(program: Command, exit: Exit): void {
     exit,
     { action: run },
   );
+  answering(
+    group
+      .command('new')
+      .description('write a working connector with its test into the data folder')
+      .argument('<NAME>', 'its kind: small letters, digits and hyphens')
+      .option('--language <LANGUAGE>', 'ts or python', 'ts'),
+    exit,
+    { action: create },
+  );
 }
 
 function ofKind(group: Command, command: string, description: string): Command {
@@ -44,6 +53,11 @@ async function list(call: Call): Promise<Answer> {
 async function test(call: Call): Promise<Answer> {
   const { testByCommand } = await import('./connector-work.ts');
   return testByCommand(call);
+}
+
+async function create(call: Call): Promise<Answer> {
+  const { createConnector } = await import('./connector-work.ts');
+  return createConnector(call);
 }
 
 async function run(call: Call): Promise<Answer> {

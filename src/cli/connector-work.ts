@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { connectorEnvironment } from '../config/env.ts';
 import type { LogLine } from '../connectors/connector-log.ts';
 import type { ConnectorKind, PreviewRecord } from '../connectors/connectors.ts';
+import { languages, writeNewConnector } from '../connectors/new-connector.ts';
 import { ConnectorRegistry } from '../connectors/registry.ts';
 import {
   type ConnectorCall,
@@ -13,6 +14,7 @@ import { DomainError } from '../errors.ts';
 import { hostList } from '../settings/settings.ts';
 import type { Answer, Call } from './command.ts';
 import { readConnectorConfig } from './connector-config.ts';
+import { requireDataFolder } from './data-folder.ts';
 import { answerWith } from './import-answer.ts';
 import { ImportWork } from './import-file.ts';
 import { selfCommand } from './self.ts';
@@ -56,6 +58,19 @@ export async function listConnectors(call: Call): Promise<Answer> {
     ({ name, problem }) => `Not usable: connectors/${plain(name)}: ${plain(problem)}`,
   );
   return { value, text: [table, ...faults].join('\n') };
+}
+
+/** Writes a connector to begin with. */
+export async function createConnector({ config, args, options }: Call): Promise<Answer> {
+  const language = languages.find((each) => each === options.language);
+  if (language === undefined) {
+    const detail = `A connector is written in ${languages.join(' or ')}, not in "${options.language}".`;
+    throw new DomainError('invalidValue', detail);
+  }
+  const { path } = requireDataFolder(config.data);
+  const written = await writeNewConnector(path, args[0] ?? '', language);
+  const text = `${written.folder} holds ${written.files.join(', ')}; README.md says how to go on.`;
+  return { value: written, text };
 }
 
 /** A run of the command line: what it is about, and the log as it came. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { DomainError } from '../errors.ts';
 import { ConnectorLog, type LogLine, logBytesMax } from './connector-log.ts';
 import type { RunLimits } from './connectors.ts';
@@ -7,6 +7,8 @@ import { endMarked, groupSizeMax, groupUse, signalGroup } from './process-group.
 import type { SecretMask } from './secrets.ts';
 import { folderBytes, makeWorkFolder, sweepWorkFolders } from './work-folder.ts';
 
+/** Requests come first, but a connector must not starve. */
+const niceness = 5;
 const watchMs = 200;
 /** Files are looked at more seldom than memory. */
 const watchesPerFolder = 5;
@@ -97,6 +99,11 @@ export class ConnectorProcess implements AsyncDisposable {
     );
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (options.signal?.aborted) this.#onAbort();
+  }
+
+  /** Most memory that the process itself has held at one time; 0 until it has ended. */
+  get memoryBytesPeak(): number {
+    return this.#child.resourceUsage()?.maxRSS ?? 0;
   }
 
   /** What it writes to standard output. Throws at its end unless the process has ended well by itself. */
@@ -241,7 +248,7 @@ function limited(command: readonly string[], { memoryBytes }: RunLimits): string
 /** Requests come before connectors. */
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(pid, niceness);
   } catch {
     // It has ended already.
   }

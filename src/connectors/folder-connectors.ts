@@ -58,7 +58,8 @@ async function readFolder(folder: string, parts: ProcessParts): Promise<Connecto
     if (existsSync(manifest)) return await readManifest(folder, manifest);
     return 'It holds neither connector.ts nor connector.json.';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const problem = error instanceof Error ? error.message : String(error);
+    return /[.!?]$/.test(problem) ? problem : `${problem}.`;
   }
 }
 

@@ -125,7 +125,7 @@ async function documentPreview(output: AsyncIterable<Uint8Array>, count: number)
 }
 
 export interface ImportParts extends ProcessParts {
-  readonly intake: Intake;
+  readonly intake: Pick<Intake, 'accept'>;
 }
 
 export interface TakenIn {
@@ -133,6 +133,7 @@ export interface TakenIn {
   readonly receipt?: Receipt;
   /** What the connector has left for its next run; undefined for nothing. It counts once the import is completed. */
   readonly checkpoint: Json | undefined;
+  readonly memoryBytesPeak: number;
 }
 
 /**
@@ -149,7 +150,7 @@ export async function importFromConnector(
   const first = await output.next();
   if (first.done) {
     if (call.mode === 'full') throw nobody();
-    return { checkpoint: await readCheckpoint(child.folder) };
+    return { checkpoint: await readCheckpoint(child.folder), memoryBytesPeak: child.memoryBytesPeak };
   }
   const { kind, signal } = call;
   const stream = continued(first.value, output);
@@ -160,7 +161,8 @@ export async function importFromConnector(
     file: kind.kind,
     ...(signal === undefined ? {} : { signal }),
   });
-  return { receipt, checkpoint: await readCheckpoint(child.folder) };
+  const { memoryBytesPeak } = child;
+  return { receipt, checkpoint: await readCheckpoint(child.folder), memoryBytesPeak };
 }
 
 function nobody(): DomainError {

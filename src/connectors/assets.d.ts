@@ -1,0 +1,9 @@
+declare module '*.py' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.md' {
+  const text: string;
+  export default text;
+}
