@@ -82,7 +82,8 @@ function placeProblems(path: string, text: string): string[] {
   const name = path.split('/').at(-1) ?? '';
   const problems: string[] = [];
   if (folders.length > 2) problems.push('folders are at most two deep');
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)+$/.test(name)) problems.push('file names are kebab-case');
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)+$/.test(name) && !customary.test(name))
+    problems.push('file names are kebab-case');
   if (
     /^(utils?|common|helpers?)(\.|$)/.test(name) ||
     folders.some((each) => /^(utils?|common|helpers?)$/.test(each))
@@ -95,6 +96,9 @@ function placeProblems(path: string, text: string): string[] {
     problems.push(`a file has at most ${linesMax} lines`);
   return problems;
 }
+
+/** Names as others give them: the first file one reads, and modules of Python. */
+const customary = /^(README\.md|[a-z0-9_]+\.py)$/;
 
 function isConnector(path: string): boolean {
   return path.startsWith('connectors/');
