@@ -46,6 +46,7 @@ export class WriteQueue {
   readonly #jobWaitMsMax: number;
   #waiting: (Job | Turn)[] = [];
   #draining: Promise<void> | undefined;
+  #lastGroupJobs = 0;
   /** Tells the holder of a turn that somebody waits for it to be over. */
   #tellWanted: (() => void) | undefined;
   #closed = false;
@@ -103,18 +104,27 @@ export class WriteQueue {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the event loop: requests that arrived together are then all in the line.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    // Requests that arrived together are then all in the line.
+    await nextLoopTurn();
     while (this.#waiting.length > 0) {
       const head = this.#waiting[0];
       if (head !== undefined && 'hold' in head) {
         this.#waiting.shift();
         await this.#holdTurn(head);
       } else {
+        await this.#letOthersCome();
         await this.#commitGroup(this.#takeGroup());
       }
     }
     this.#draining = undefined;
+  }
+
+  /**
+   * Clients that were answered by one commit send again at the same time, and are read in one turn of the event loop or
+   * in two: without this, one of them would often get a commit of its own, and all the others wait behind it.
+   */
+  async #letOthersCome(): Promise<void> {
+    if (this.#waiting.length < this.#lastGroupJobs) await nextLoopTurn();
   }
 
   async #holdTurn(turn: Turn): Promise<void> {
@@ -141,7 +151,8 @@ export class WriteQueue {
   #takeGroup(): Job[] {
     const firstTurn = this.#waiting.findIndex((item) => 'hold' in item);
     const end = firstTurn === -1 ? this.#waiting.length : firstTurn;
-    return this.#waiting.splice(0, Math.min(end, groupJobsMax)) as Job[];
+    this.#lastGroupJobs = Math.min(end, groupJobsMax);
+    return this.#waiting.splice(0, this.#lastGroupJobs) as Job[];
   }
 
   async #commitGroup(group: readonly Job[]): Promise<void> {
@@ -197,6 +208,10 @@ export class WriteQueue {
     for (const job of group) job.reject(error);
     if (isFatal(error)) this.#onFatal(error);
   }
+}
+
+function nextLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function tooLong(): DomainError {

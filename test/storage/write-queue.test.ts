@@ -78,6 +78,15 @@ describe('WriteQueue.run', () => {
     expect(control.steps[0]).toBe('begin');
   });
 
+  test('lets those who wrote together before come a turn of the event loop later', async () => {
+    const { control, queue } = queueOn();
+    await Promise.all([1, 2, 3].map(() => queue.run(async () => undefined)));
+    const first = queue.run(async () => undefined);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await Promise.all([first, queue.run(async () => undefined), queue.run(async () => undefined)]);
+    expect(control.steps.filter((step) => step === 'commit')).toHaveLength(2);
+  });
+
   test('settles nothing before the commit', async () => {
     const { control, queue } = queueOn();
     const settled: string[] = [];
