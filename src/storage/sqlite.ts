@@ -352,10 +352,12 @@ class CachingConnection implements DatabaseConnection {
   }
 
   #prepare(text: string): Prepared {
-    let prepared = this.#statements.get(text);
-    if (prepared === undefined) prepared = preparedOn(this.#sqlite, text);
-    else this.#statements.delete(text);
-    // Re-inserted at the end: the first key of the map is then the one unused for longest.
+    const known = this.#statements.get(text);
+    // Which is unused for longest counts only when one has to go.
+    if (known !== undefined && this.#statements.size < statementsMax) return known;
+    const prepared = known ?? preparedOn(this.#sqlite, text);
+    // Re-inserted at the end: the first key of the map then becomes the one unused for longest.
+    this.#statements.delete(text);
     this.#statements.set(text, prepared);
     if (this.#statements.size > statementsMax) this.#evictOldest();
     return prepared;
