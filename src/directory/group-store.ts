@@ -1,9 +1,9 @@
-import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
 import { platformGroupUrn } from '../resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inNumbers, inTexts } from '../storage/list-parameter.ts';
-import type { GroupTable } from '../storage/schema.ts';
+import type { GroupTable, Tables } from '../storage/schema.ts';
 import { statement } from '../storage/statement.ts';
 import { laterModified } from './touch-store.ts';
 
@@ -27,22 +27,31 @@ const isExisting = sql<SqlBool>`group_.state = 'existing'`;
 
 type GroupRow = Selectable<GroupTable> & { external_id: string | null };
 
-const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>((db, place) =>
-  db
+function existing(db: Kysely<Tables>, source: number | null) {
+  return db
     .selectFrom('group_')
     .selectAll('group_')
     .select((group) =>
       group
         .selectFrom('source_link as link')
         .select('link.external_id')
-        .where('link.source_id', '=', place('source') as number)
+        .where('link.source_id', '=', source as number)
         .where(sql<SqlBool>`link.resource_type = 'Group'`)
         .whereRef('link.resource_id', '=', 'group_.id')
         .as('external_id'),
     )
+    .where(isExisting);
+}
+
+const selectByIds = statement<{ ids: string; source: number | null }, GroupRow>((db, place) =>
+  existing(db, place('source'))
     .where('group_.id', 'in', inNumbers(db, place('ids')))
-    .where(isExisting)
     .orderBy('group_.id'),
+);
+
+/** Of one group: SQLite takes as long again to read a list of ids. */
+const selectById = statement<{ id: number; source: number | null }, GroupRow>((db, place) =>
+  existing(db, place('source')).where('group_.id', '=', place('id')),
 );
 
 /** The existing groups with these ids, in the order of their ids. */
@@ -51,7 +60,9 @@ export async function selectGroups(
   ids: readonly number[],
   sourceId: number | null,
 ): Promise<Group[]> {
-  if (ids.length === 0) return [];
+  const [id] = ids;
+  if (id === undefined) return [];
+  if (ids.length === 1) return (await selectById(db, { id, source: sourceId })).map(toGroup);
   return (await selectByIds(db, { ids: JSON.stringify(ids), source: sourceId })).map(toGroup);
 }
 

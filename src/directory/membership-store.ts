@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import { bulkInsert } from '../storage/bulk-insert.ts';
 import type { Reader, Tx } from '../storage/database.ts';
 import { inPieces } from '../storage/in-pieces.ts';
@@ -60,22 +60,28 @@ export async function hasMoreMembersThan(db: Reader, group: number, members: num
 
 type GroupAndUsers = { group: number; users: string };
 
-function liveUsers(db: Kysely<Tables>, ids: unknown) {
-  return db.selectFrom('user').where('id', 'in', inNumbers(db, ids)).where(isLive);
-}
-
-const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
-  db
+function joining(db: Kysely<Tables>, group: unknown, users: Expression<SqlBool>) {
+  return db
     .insertInto('membership')
     .columns(['group_id', 'user_id'])
     .expression(
-      liveUsers(db, place('users')).select([
-        sql<number>`cast(${place('group')} as bigint)`.as('group_id'),
-        'id as user_id',
-      ]),
+      db
+        .selectFrom('user')
+        .where(users)
+        .where(isLive)
+        .select([sql<number>`cast(${group} as bigint)`.as('group_id'), 'id as user_id']),
     )
     .onConflict((conflict) => conflict.doNothing())
-    .returning('user_id'),
+    .returning('user_id');
+}
+
+const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) =>
+  joining(db, place('group'), sql<SqlBool>`id in ${inNumbers(db, place('users'))}`),
+);
+
+/** Of one user: SQLite takes as long again to read a list of ids. */
+const insertMember = statement<{ group: number; user: number }, { user_id: number }>((db, place) =>
+  joining(db, place('group'), sql<SqlBool>`id = ${place('user')}`),
 );
 
 /**
@@ -85,6 +91,9 @@ const insertMembers = statement<GroupAndUsers, { user_id: number }>((db, place) 
 export async function addMembers(tx: Tx, groupId: number, userIds: readonly number[]): Promise<number[]> {
   if (userIds.length === 0) return [];
   await lockRows(tx, 'user', userIds);
+  const [user] = userIds;
+  if (userIds.length === 1 && user !== undefined)
+    return inIdOrder(await insertMember(tx, { group: groupId, user }));
   const rows = await inPieces(userIds, (piece) =>
     insertMembers(tx, { group: groupId, users: JSON.stringify(piece) }),
   );

@@ -23,6 +23,14 @@ const touchUserRows = statement<Touch, never>((db, place) =>
     .where('id', 'in', inNumbers(db, place('ids'))),
 );
 
+/** Of one user or group, as most changes touch: SQLite takes as long again to read a list of ids. */
+const touchUserRow = statement<{ id: number; now: string }, never>((db, place) =>
+  db
+    .updateTable('user')
+    .set((value) => ({ version: value('version', '+', 1), modified: laterModified(place('now')) }))
+    .where('id', '=', place('id')),
+);
+
 const touchGroupRows = statement<Touch, never>((db, place) =>
   db
     .updateTable('group_')
@@ -30,7 +38,6 @@ const touchGroupRows = statement<Touch, never>((db, place) =>
     .where('id', 'in', inNumbers(db, place('ids'))),
 );
 
-/** Of one group, as most changes touch: SQLite takes as long again to read a list of ids. */
 const touchGroupRow = statement<{ id: number; now: string }, never>((db, place) =>
   db
     .updateTable('group_')
@@ -41,7 +48,10 @@ const touchGroupRow = statement<{ id: number; now: string }, never>((db, place) 
 /** Counts a change that shows in these users. */
 export async function touchUsers(tx: Tx, ids: Iterable<number>, now: string): Promise<void> {
   const rows = inOrder(ids);
+  if (rows.length === 0) return;
   await lockInPassing(tx, 'user', rows);
+  const [id] = rows;
+  if (rows.length === 1 && id !== undefined) return void (await touchUserRow(tx, { id, now }));
   await inPieces(rows, (piece) => touchUserRows(tx, { ids: JSON.stringify(piece), now }));
 }
 
