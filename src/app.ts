@@ -3,6 +3,7 @@ import { consoleSurface } from './admin/console-page.ts';
 import type { DocumentStore } from './archive/archive.ts';
 import type { Clock } from './clock.ts';
 import { consoleFiles } from './console/console.ts';
+import { DirectoryView } from './directory/directory-view.ts';
 import { Groups } from './directory/groups.ts';
 import { Users } from './directory/users.ts';
 import { Gate } from './http/gate.ts';
@@ -15,11 +16,13 @@ import type { Intake } from './imports/intake.ts';
 import type { ImportRuns } from './imports/runs.ts';
 import type { Log } from './log.ts';
 import type { RequestLog } from './requests/request-log.ts';
+import { RequestPages } from './requests/request-pages.ts';
 import { SourceActivity } from './scim/activity.ts';
 import { scimBase } from './scim/call.ts';
 import { observeSources } from './scim/metrics.ts';
 import { scimSurface } from './scim/scim.ts';
 import { Accounts } from './security/accounts.ts';
+import { listAudit } from './security/audit.ts';
 import { Invitations } from './security/invitations.ts';
 import { PasswordHasher } from './security/password-hash.ts';
 import type { SecretBox } from './security/secret-key.ts';
@@ -102,14 +105,27 @@ export function buildSurfaces(parts: AppParts, metrics: HttpMetrics): Surface[] 
 
 /** Passwords of administrators have a hasher of their own: a provider that sets thousands must not keep them out. */
 function administration(parts: AppParts): Surface[] {
-  const { database, sources, runs, intake, documents, clock, log } = parts;
+  const { database, sources, configurations, runs, intake, documents, requests, clock, log } = parts;
   const invitations = new Invitations({ database, clock });
   const sessions = new Sessions({ database, clock });
   const passwords = new PasswordHasher();
   const accounts = new Accounts({ database, clock, passwords, invitations, sessions });
-  const reruns = { database, documents, intake };
   return [
-    ...adminSurfaces({ accounts, invitations, sessions, sources, runs, reruns, apiUrlSuffix, log }),
+    ...adminSurfaces({
+      accounts,
+      invitations,
+      sessions,
+      sources,
+      configurations,
+      directory: new DirectoryView({ database, configurations, clock }),
+      runs,
+      reruns: { database, documents, intake },
+      requestLog: new RequestPages(requests),
+      listAudit: (query) => listAudit(database.read, query),
+      apiUrlSuffix,
+      resourceBase: scimBase,
+      log,
+    }),
     consoleSurface(consoleFiles),
   ];
 }

@@ -3,6 +3,7 @@
 // `entry` is open to everybody and small; everything else needs a session.
 
 import { type AnyElysia, Elysia } from 'elysia';
+import type { Link } from '../directory/resource-view.ts';
 import { DomainError } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
 import { refusalOf } from '../http/refusal.ts';
@@ -12,19 +13,27 @@ import type { Log } from '../log.ts';
 import { readJson, scimJsonBounds } from '../resource/json.ts';
 import type { Operator } from '../security/audit.ts';
 import type { Session, Sessions } from '../security/sessions.ts';
+import { type ConfigurationParts, configuration } from './configuration.ts';
 import { readSessionToken } from './cookie.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { type EntryParts, entry } from './entry.ts';
 import { toErrorResponse } from './errors.ts';
 import { type ImportsParts, imports } from './imports.ts';
+import { type LogsParts, logs } from './logs.ts';
+import { type PeopleParts, people } from './people.ts';
 import { session } from './session.ts';
 import { type SourcesParts, sources } from './sources.ts';
 
 export interface AdminParts
   extends EntryParts,
     Pick<SourcesParts, 'sources' | 'apiUrlSuffix'>,
-    Pick<ImportsParts, 'runs' | 'reruns'> {
+    Pick<ImportsParts, 'runs' | 'reruns'>,
+    Pick<PeopleParts, 'directory'>,
+    Pick<ConfigurationParts, 'configurations'>,
+    LogsParts {
   readonly sessions: Sessions;
+  /** Path under which SCIM clients find resources. */
+  readonly resourceBase: string;
 }
 
 export const adminBase = '/api/admin/v1';
@@ -59,10 +68,17 @@ export function adminSurfaces(parts: AdminParts): Surface[] {
 
 function administration(parts: AdminParts) {
   const baseUrlOf = (request: Request) => admitted(request).baseUrl;
+  const linkOf = (request: Request): Link => {
+    const base = `${baseUrlOf(request)}${parts.resourceBase}`;
+    return (type, id) => `${base}/${type}s/${id}`;
+  };
   return new Elysia({ name: 'admin' })
     .use(session(parts.sessions, sessionOf))
     .use(sources({ ...parts, operatorOf, baseUrlOf }))
-    .use(imports({ ...parts, operatorOf }));
+    .use(imports({ ...parts, operatorOf }))
+    .use(people({ ...parts, linkOf, signalOf: (request) => admitted(request).signal }))
+    .use(logs(parts))
+    .use(configuration({ ...parts, operatorOf }));
 }
 
 interface SurfaceOptions extends Pick<Surface, 'name' | 'base' | 'authenticate'> {

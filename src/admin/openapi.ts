@@ -10,6 +10,19 @@ import {
   type Responses,
   refusals,
 } from '../http/operation.ts';
+import {
+  changeSettingsRequest,
+  fieldListView,
+  fieldView,
+  newFieldRequest,
+  newPersonaRequest,
+  personaListView,
+  personaView,
+  settingsView,
+  triedView,
+  tryPasswordRequest,
+  tryPatternRequest,
+} from './configuration-model.ts';
 import { toErrorResponse } from './errors.ts';
 import {
   comparisonView,
@@ -29,6 +42,15 @@ import {
   meView,
   signInRequest,
 } from './model.ts';
+import {
+  auditView,
+  groupListView,
+  groupView,
+  historyView,
+  personListView,
+  personView,
+  requestListView,
+} from './people-model.ts';
 import {
   changeSourceRequest,
   createdSourceView,
@@ -77,6 +99,24 @@ const schemas = {
   ReEnabled: reEnabledView,
   RepeatRequest: repeatRequest,
   ImportRunLog: t.Object({ log: t.String() }),
+  PersonList: personListView,
+  Person: personView,
+  GroupListing: groupListView,
+  GroupDetail: groupView,
+  History: historyView,
+  RequestList: requestListView,
+  AuditLog: auditView,
+  Settings: settingsView,
+  ChangeSettingsRequest: changeSettingsRequest,
+  TryPasswordRequest: tryPasswordRequest,
+  TryPatternRequest: tryPatternRequest,
+  Tried: triedView,
+  FieldList: fieldListView,
+  Field: fieldView,
+  NewFieldRequest: newFieldRequest,
+  PersonaList: personaListView,
+  Persona: personaView,
+  NewPersonaRequest: newPersonaRequest,
   AdminError: t.Object({ message: t.String() }),
 } satisfies Record<string, TSchema>;
 type SchemaName = keyof typeof schemas;

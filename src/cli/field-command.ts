@@ -4,6 +4,7 @@ import type { AdditionalFieldType } from '../resource/additional-fields.ts';
 import type { AdditionalField } from '../settings/configuration.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import { formatFacts, formatTable } from './table.ts';
+import { whoCommands } from './who-commands.ts';
 
 const types: readonly AdditionalFieldType[] = ['string', 'boolean', 'integer', 'decimal', 'dateTime'];
 
@@ -46,6 +47,7 @@ async function create({
   await using services = await openForCommand(config, { create: true });
   const field = await services.configurations.createField(label, type, pattern ?? null, {
     required: required === true,
+    by: whoCommands(),
   });
   return { value: field, text: formatFacts(Object.entries(shown(field))) };
 }
@@ -53,7 +55,7 @@ async function create({
 async function remove({ config, args: [id = ''] }: Call): Promise<Answer> {
   const { openForCommand } = await import('./services.ts');
   await using services = await openForCommand(config);
-  const field = await services.configurations.removeField(id);
+  const field = await services.configurations.removeField(id, whoCommands());
   return { value: field, text: `The additional field ${field.id} is removed.` };
 }
 

@@ -4,6 +4,7 @@ import { toId } from '../resource/resource-id.ts';
 import type { Persona } from '../settings/configuration.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import { formatFacts, formatTable } from './table.ts';
+import { whoCommands } from './who-commands.ts';
 
 export function registerPersona(program: Command, exit: Exit): void {
   const group = program.command('persona').description('personas: people by the groups they are in');
@@ -30,11 +31,8 @@ async function create({ config, options: { name, any, all } }: Call): Promise<An
   const groupIds = [...(any ?? all)].map(readGroupId);
   const { openForCommand } = await import('./services.ts');
   await using services = await openForCommand(config);
-  const persona = await services.configurations.createPersona(
-    name,
-    any === undefined ? 'all' : 'any',
-    groupIds,
-  );
+  const rule = any === undefined ? 'all' : 'any';
+  const persona = await services.configurations.createPersona({ name, rule, groupIds }, whoCommands());
   return { value: persona, text: formatFacts(Object.entries(shown(persona))) };
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type SettingName, settingDefinitions } from '../settings/settings.ts';
 import { type Answer, answering, type Call, type Exit } from './command.ts';
 import { formatTable } from './table.ts';
+import { whoCommands } from './who-commands.ts';
 
 export function registerSettings(program: Command, exit: Exit): void {
   const group = program.command('settings').description('settings of the whole installation');
@@ -44,7 +45,8 @@ async function get({ config, args: [key] }: Call): Promise<Answer> {
 async function set({ config, options, args: [key = '', text = ''] }: Call): Promise<Answer> {
   const { openForCommand } = await import('./services.ts');
   await using services = await openForCommand(config, { create: true });
-  const name = await services.configurations.setSetting(key, text, { force: options.force === true });
+  const how = { force: options.force === true, by: whoCommands() };
+  const name = await services.configurations.setSetting(key, text, how);
   const value = await services.configurations.getSetting(name);
   return { value: { key: name, value }, text: `${name} is now ${value === '' ? 'empty' : value}` };
 }

@@ -40,6 +40,10 @@ export class RequestLog {
     this.#parts = parts;
   }
 
+  get path(): string {
+    return this.#parts.path;
+  }
+
   /** Records that were given up since the start, because the file could not be written for too long. */
   get dropped(): number {
     return this.#dropped;

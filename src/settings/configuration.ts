@@ -1,3 +1,4 @@
+import { type Clock, systemClock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import { compileRe2, type Re2Pattern } from '../pattern/re2.ts';
 import {
@@ -7,9 +8,10 @@ import {
 } from '../resource/additional-fields.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import { buildResourceType, type ResourceType } from '../resource/schema.ts';
+import { type AuditEvent, changed, type Operator, recordAudit, unnamedOperator } from '../security/audit.ts';
 import { checkPasswordRegex } from '../security/password-rule.ts';
 import { brokenUniqueRule } from '../storage/constraints.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, Tx } from '../storage/database.ts';
 import { checkSetting, requireSettingName, type SettingName, type Settings, toSettings } from './settings.ts';
 import {
   advanceConfigurationVersion,
@@ -53,17 +55,30 @@ export interface Configuration {
   readonly personas: readonly Persona[];
 }
 
+export interface SettingOptions {
+  /** Stores a password regex even if it does not compile. */
+  readonly force?: boolean;
+  readonly by?: Operator;
+}
+
+export interface FieldOptions {
+  readonly required?: boolean;
+  readonly by?: Operator;
+}
+
 const labelLengthMax = 200;
 
 /** Reads the configuration and keeps it until some process has changed it. */
 export class Configurations {
   readonly #database: Database;
+  readonly #clock: Clock;
   #kept: Promise<Configuration> | undefined;
   #loaded: Configuration | undefined;
   #keptVersion = '';
 
-  constructor(database: Database) {
+  constructor(database: Database, clock: Clock = systemClock) {
     this.#database = database;
+    this.#clock = clock;
   }
 
   async current(): Promise<Configuration> {
@@ -109,15 +124,33 @@ export class Configurations {
   }
 
   /** Stores a setting. With `force` a password regex that does not compile is stored all the same. */
-  async setSetting(name: string, text: string, { force = false } = {}): Promise<SettingName> {
-    const known = requireSettingName(name);
-    const value = checkSetting(known, text);
-    if (known === 'passwordStrengthRegex' && value !== '' && !force) await checkPasswordRegex(value);
-    await this.#database.write(async (tx) => {
-      await writeSetting(tx, known, value);
-      await advanceConfigurationVersion(tx);
+  async setSetting(name: string, text: string, options: SettingOptions = {}): Promise<SettingName> {
+    const [known] = await this.setSettings(new Map([[name, text]]), options);
+    return known ?? requireSettingName(name);
+  }
+
+  /** Stores settings together: when one of them will not do, none is changed. */
+  async setSettings(
+    texts: ReadonlyMap<string, string>,
+    { force = false, by = unnamedOperator }: SettingOptions = {},
+  ): Promise<SettingName[]> {
+    const checked = new Map<SettingName, string>();
+    for (const [name, text] of texts) {
+      const known = requireSettingName(name);
+      const value = checkSetting(known, text);
+      if (known === 'passwordStrengthRegex' && value !== '' && !force) await checkPasswordRegex(value);
+      checked.set(known, value);
+    }
+    await this.#change(async (tx) => {
+      const former = toSettings(await readSettings(tx));
+      for (const [name, value] of checked) {
+        await writeSetting(tx, name, value);
+        const difference = changed({ [name]: String(former[name]) }, { [name]: value });
+        const event = { action: 'setting.change', by, subject: { id: name, name } } as const;
+        if (difference !== undefined) await this.#audit(tx, { ...event, ...difference });
+      }
     });
-    return known;
+    return [...checked.keys()];
   }
 
   /** In the order in which they were made. */
@@ -133,40 +166,46 @@ export class Configurations {
     label: string,
     type: AdditionalFieldType,
     pattern: string | null,
-    { required = false } = {},
+    { required = false, by = unnamedOperator }: FieldOptions = {},
   ): Promise<AdditionalField> {
     const trimmed = checkLabel('An additional field', label);
     const field = { id: additionalFieldId(trimmed), label: trimmed, type, pattern, required };
     additionalFieldsSchema([field]);
     if (pattern !== null) await requireRe2(pattern);
-    return this.#database.write(async (tx) => {
+    return this.#change(async (tx) => {
       checkFormer(field, await findAdditionalField(tx, field.id));
       await putAdditionalField(tx, field);
       await advanceShownVersion(tx);
-      await advanceConfigurationVersion(tx);
+      const subject = { id: field.id, name: field.label };
+      await this.#audit(tx, { action: 'field.change', by, subject, after: { ...field } });
       return field;
     });
   }
 
   /** Takes a field out of the schema and of every answer. What people had of it is kept, for the case that it comes back. */
-  async removeField(id: string): Promise<AdditionalField> {
-    return this.#database.write(async (tx) => {
+  async removeField(id: string, by = unnamedOperator): Promise<AdditionalField> {
+    return this.#change(async (tx) => {
       const field = (await listAdditionalFields(tx)).find((each) => each.id === id);
       if (field === undefined) throw new DomainError('notFound', `There is no additional field "${id}".`);
       await markFieldRemoved(tx, id);
       await advanceShownVersion(tx);
-      await advanceConfigurationVersion(tx);
+      const subject = { id, name: field.label };
+      await this.#audit(tx, { action: 'field.change', by, subject, before: { ...field } });
       return field;
     });
   }
 
-  async createPersona(name: string, rule: 'any' | 'all', groupIds: readonly number[]): Promise<Persona> {
+  /** Throws `invalidValue` for a name or groups that will not do, and `uniqueness` for a name that another has. */
+  async createPersona(
+    { name, rule, groupIds }: Omit<Persona, 'id'>,
+    by: Operator = unnamedOperator,
+  ): Promise<Persona> {
     const trimmed = checkLabel('A persona', name);
     if (groupIds.length === 0)
       throw new DomainError('invalidValue', 'A persona needs at least one group id.');
     const unique = [...new Set(groupIds)];
     try {
-      return await this.#database.write(async (tx) => {
+      return await this.#change(async (tx) => {
         const known = await existingGroupIds(tx, unique);
         const missing = unique.find((id) => !known.has(id));
         if (missing !== undefined)
@@ -178,8 +217,10 @@ export class Configurations {
           groupIds: unique,
         });
         await advanceShownVersion(tx);
-        await advanceConfigurationVersion(tx);
-        return { id, name: trimmed, rule, groupIds: unique };
+        const persona = { id, name: trimmed, rule, groupIds: unique };
+        const subject = { id: String(id), name: trimmed };
+        await this.#audit(tx, { action: 'persona.create', by, subject, after: { rule, groupIds: unique } });
+        return persona;
       });
     } catch (error) {
       if (brokenUniqueRule(error) === undefined) throw error;
@@ -188,6 +229,19 @@ export class Configurations {
         `There is a persona named "${trimmed}" already; choose another name.`,
       );
     }
+  }
+
+  /** Whoever keeps a copy, in whichever process, sees by the version that it is old. */
+  #change<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#database.write(async (tx) => {
+      const result = await work(tx);
+      await advanceConfigurationVersion(tx);
+      return result;
+    });
+  }
+
+  #audit(tx: Tx, event: AuditEvent): Promise<void> {
+    return recordAudit(tx, event, timestamp(this.#clock));
   }
 }
 

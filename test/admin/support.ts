@@ -8,11 +8,14 @@ import { adminSurfaces } from '../../src/admin/admin.ts';
 import { consoleSurface } from '../../src/admin/console-page.ts';
 import { DocumentStore } from '../../src/archive/archive.ts';
 import { consoleFiles } from '../../src/console/console.ts';
+import { DirectoryView } from '../../src/directory/directory-view.ts';
 import type { Surface } from '../../src/http/surface.ts';
 import { Intake } from '../../src/imports/intake.ts';
 import { ImportRuns } from '../../src/imports/runs.ts';
 import { createLog } from '../../src/log.ts';
+import { RequestPages } from '../../src/requests/request-pages.ts';
 import { Accounts } from '../../src/security/accounts.ts';
+import { type AuditQuery, listAudit } from '../../src/security/audit.ts';
 import { Invitations } from '../../src/security/invitations.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
 import { secretBox } from '../../src/security/secret-key.ts';
@@ -80,7 +83,14 @@ export class AdminApp implements AsyncDisposable {
     const selfCommand = [process.execPath, join(import.meta.dir, '../../src/main.ts')];
     const intake = new Intake({ database, documents, configurations, clock, log, selfCommand });
     const reruns = { database, documents, intake };
-    const parts = { accounts, invitations, sessions, sources, runs, reruns, log };
+    const own = { accounts, invitations, sessions, sources, configurations, runs, reruns, log };
+    const parts = {
+      ...own,
+      directory: new DirectoryView({ database, configurations, clock }),
+      requestLog: new RequestPages({ path: join(this.#folder, 'requests.db') }),
+      listAudit: (query: AuditQuery) => listAudit(database.read, query),
+      resourceBase: '/api/v2/scim/v2',
+    };
     const apiUrlSuffix = ({ kind, id }: { kind: string; id: number }) => `/of/${kind}/${id}`;
     return [...adminSurfaces({ ...parts, apiUrlSuffix }), consoleSurface(consoleFiles)];
   }

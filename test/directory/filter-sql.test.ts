@@ -26,8 +26,8 @@ describe.each(dialects())('filters on %s', (dialect) => {
     });
     await app.createUser({ userName: 'bob' });
     await app.createGroup({ displayName: 'Skiers', members: [{ value: '3' }] });
-    await app.configurations.createPersona('People of HR', 'any', [1, 2]);
-    await app.configurations.createPersona('Sport', 'all', [3]);
+    await app.configurations.createPersona({ name: 'People of HR', rule: 'any', groupIds: [1, 2] });
+    await app.configurations.createPersona({ name: 'Sport', rule: 'all', groupIds: [3] });
     const cases: [filter: string, ids: string[]][] = [
       [`${enterpriseUrn}:department eq "hr"`, ['2']],
       [`${enterpriseUrn}:department ne "hr"`, ['1', '3']],

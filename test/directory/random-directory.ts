@@ -230,10 +230,10 @@ async function createGroups(
 async function createPersonas(app: TestApp): Promise<void> {
   const groups = await app.database.read.selectFrom('group_').select('id').orderBy('id').execute();
   const ids = groups.map((group) => group.id);
-  await app.configurations.createPersona('Élite', 'any', ids.slice(0, 3));
-  await app.configurations.createPersona('Everything', 'all', ids.slice(1, 3));
-  await app.configurations.createPersona('One', 'all', ids.slice(4, 5));
-  await app.configurations.createPersona('Nobody', 'all', ids);
+  await app.configurations.createPersona({ name: 'Élite', rule: 'any', groupIds: ids.slice(0, 3) });
+  await app.configurations.createPersona({ name: 'Everything', rule: 'all', groupIds: ids.slice(1, 3) });
+  await app.configurations.createPersona({ name: 'One', rule: 'all', groupIds: ids.slice(4, 5) });
+  await app.configurations.createPersona({ name: 'Nobody', rule: 'all', groupIds: ids });
 }
 
 /** Random data breaks rules now and then; whatever was refused is simply not there. */

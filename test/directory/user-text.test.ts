@@ -168,8 +168,16 @@ describe.each(dialects())('the text of a user on %s', (dialect) => {
       });
       groups.push(body.id);
     }
-    await app.configurations.createPersona('Any "one"', 'any', groups.slice(0, 2).map(Number));
-    await app.configurations.createPersona('All', 'all', groups.slice(0, 2).map(Number));
+    await app.configurations.createPersona({
+      name: 'Any "one"',
+      rule: 'any',
+      groupIds: groups.slice(0, 2).map(Number),
+    });
+    await app.configurations.createPersona({
+      name: 'All',
+      rule: 'all',
+      groupIds: groups.slice(0, 2).map(Number),
+    });
     for (const [index, document] of strangeDocuments.entries()) {
       const id = Number(ids[index]);
       await app.database.write((tx) =>
@@ -239,7 +247,12 @@ describe.each(dialects())('the text of a user on %s', (dialect) => {
         groups.length > 4
           ? app.call('DELETE', `/Groups/${groups.splice(dice.below(groups.length), 1)}`)
           : Promise.resolve(),
-      () => app.configurations.createPersona(`P${dice.below(1e9)}`, 'any', [Number(dice.pick(groups))]),
+      () =>
+        app.configurations.createPersona({
+          name: `P${dice.below(1e9)}`,
+          rule: 'any',
+          groupIds: [Number(dice.pick(groups))],
+        }),
     ];
     for (let step = 0; step < 60; step += 1) {
       for (const [scope, source] of [

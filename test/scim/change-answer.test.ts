@@ -32,7 +32,11 @@ for (const dialect of dialects()) {
         await same(made);
 
         const groups = await app.createGroup({ displayName: 'Crew', members: [{ value: id }] });
-        await app.configurations.createPersona('Sailor', 'any', [Number(groups.body.id)]);
+        await app.configurations.createPersona({
+          name: 'Sailor',
+          rule: 'any',
+          groupIds: [Number(groups.body.id)],
+        });
         const patches = [
           [{ op: 'replace', path: 'title', value: 'Engineer' }],
           [{ op: 'replace', path: `${enterpriseUrn}:department`, value: 'Support' }],

@@ -30,7 +30,7 @@ async function tagsOf(app: TestApp): Promise<string[]> {
 
 /** Each changes what people or groups show without a change of any. */
 const changes: Readonly<Record<string, (app: TestApp) => Promise<unknown>>> = {
-  'a persona is made': (app) => app.configurations.createPersona('All', 'any', [1]),
+  'a persona is made': (app) => app.configurations.createPersona({ name: 'All', rule: 'any', groupIds: [1] }),
   'an additional field is added': (app) => app.configurations.createField('Motto', 'string', null),
   'an additional field is removed': (app) => app.configurations.removeField('shoe'),
 };
@@ -56,13 +56,13 @@ describe.each(dialects())('entity tags on %s', (dialect) => {
     await app.configurations.setSetting('countMax', '50');
     await app.addSource('Another');
     expect(await tagsOf(app)).toEqual(['W/"2"', 'W/"2"']);
-    await app.configurations.createPersona('All', 'any', [1]);
+    await app.configurations.createPersona({ name: 'All', rule: 'any', groupIds: [1] });
     expect(await tagsOf(app)).toEqual(['W/"2.1"', 'W/"2.1"']);
   });
 
   test('of a former configuration still let a change pass, and of a former version do not', async () => {
     await using app = await openStaff(dialect);
-    await app.configurations.createPersona('All', 'any', [1]);
+    await app.configurations.createPersona({ name: 'All', rule: 'any', groupIds: [1] });
     await app.configurations.createField('Shoe', 'string', null);
     const paths = { '/Users/1': 'title', '/Groups/1': `${platformGroupUrn}:description` };
     for (const [path, attribute] of Object.entries(paths)) {
@@ -83,7 +83,7 @@ describe.each(dialects())('entity tags on %s', (dialect) => {
 
   test('in the answer to a Bulk are those that a GET shows', async () => {
     await using app = await openStaff(dialect);
-    await app.configurations.createPersona('All', 'any', [1]);
+    await app.configurations.createPersona({ name: 'All', rule: 'any', groupIds: [1] });
     const operation = {
       ...{ method: 'PATCH', path: '/Users/1', version: 'W/"2"' },
       data: { Operations: [{ op: 'replace', path: `${platformUrn}:bio`, value: 'x' }] },

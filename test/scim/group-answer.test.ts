@@ -91,8 +91,8 @@ describe.each(dialects())('a group on %s', (dialect) => {
   test('shows the personas that are defined over it, in every answer', async () => {
     await using app = await openTestApp({ dialect });
     for (const displayName of ['Staff', 'Guests', 'Alone']) await app.createGroup({ displayName });
-    await app.configurations.createPersona('Everyone', 'any', [1, 2]);
-    await app.configurations.createPersona('Inside', 'all', [1]);
+    await app.configurations.createPersona({ name: 'Everyone', rule: 'any', groupIds: [1, 2] });
+    await app.configurations.createPersona({ name: 'Inside', rule: 'all', groupIds: [1] });
     const everyone = { value: '1', display: 'Everyone' };
     const inside = { value: '2', display: 'Inside' };
     const personasOf = (group: Answer['body']) => group[platformGroupUrn].personas;

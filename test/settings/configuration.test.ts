@@ -148,8 +148,8 @@ describe.each(dialects())('personas on %s', (dialect) => {
     await app.createUser({ userName: 'ann', [enterpriseUrn]: { department: 'HR' } });
     await app.createUser({ userName: 'bob' });
     await app.createGroup({ displayName: 'Sales', members: [{ value: '1' }, { value: '2' }] });
-    await app.configurations.createPersona('Either', 'any', [1, 2]);
-    await app.configurations.createPersona('Both', 'all', [1, 2]);
+    await app.configurations.createPersona({ name: 'Either', rule: 'any', groupIds: [1, 2] });
+    await app.configurations.createPersona({ name: 'Both', rule: 'all', groupIds: [1, 2] });
     const personasOf = async (id: number) =>
       ((await app.call('GET', `/Users/${id}`)).body[platformUrn]?.personas ?? []).map(
         (persona: { display: string; memberships: { display: string }[] }) => [
@@ -179,8 +179,9 @@ describe.each(dialects())('personas on %s', (dialect) => {
   test('need a name of their own and groups that exist', async () => {
     await using app = await openTestApp({ dialect });
     await app.createGroup({ displayName: 'Sales' });
-    await app.configurations.createPersona('Sellers', 'any', [1]);
-    const create = (name: string, ids: number[]) => app.configurations.createPersona(name, 'any', ids);
+    await app.configurations.createPersona({ name: 'Sellers', rule: 'any', groupIds: [1] });
+    const create = (name: string, ids: number[]) =>
+      app.configurations.createPersona({ name, rule: 'any', groupIds: ids });
     await expect(create('sellers', [1])).rejects.toMatchObject({ kind: 'uniqueness' });
     await expect(create('New', [9])).rejects.toThrow('no group with the id 9');
     await expect(create('New', [])).rejects.toMatchObject({ kind: 'invalidValue' });
