@@ -24,7 +24,7 @@ import {
 } from './membership-store.ts';
 import { patchResource } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
-import { type Page, type Query, queryList, queryRows } from './query.ts';
+import { type Query, queryRows } from './query.ts';
 import { memberView } from './resource-view.ts';
 import { changeMembers, createGroup, type MemberChange, updateGroupTo } from './save-group.ts';
 import type { Selection } from './select-rows.ts';
@@ -48,10 +48,6 @@ export class Groups {
 
   get(context: DirectoryContext, id: number): Promise<Group> {
     return getGroup(this.#database.read, context, id);
-  }
-
-  query(context: DirectoryContext, query: Query): Promise<Page<Group>> {
-    return queryList(this.#database, context, query, groupListing);
   }
 
   /** What a query finds, in its order, without loading anything. */

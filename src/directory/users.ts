@@ -18,7 +18,7 @@ import { leaveAllGroups } from './membership-store.ts';
 import { settleCompany } from './organisation.ts';
 import { patchResource, removesManager } from './patch-resource.ts';
 import { deletePendingOf } from './pending-store.ts';
-import { type Page, type Query, queryList, queryRows } from './query.ts';
+import { type Query, queryRows } from './query.ts';
 import type { Link } from './resource-view.ts';
 import { saveUser } from './save-users.ts';
 import type { Selection } from './select-rows.ts';
@@ -62,10 +62,6 @@ export class Users {
 
   async get(context: DirectoryContext, id: number): Promise<User> {
     return getSeenUser(this.#database.read, context, id);
-  }
-
-  query(context: DirectoryContext, query: Query): Promise<Page<User>> {
-    return queryList(this.#database, context, query, userListingFor(context));
   }
 
   /** Whom a query finds, in its order, without loading anyone. */

@@ -253,17 +253,22 @@ function at<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T;
 }
 
+function toId({ id }: { readonly id: number }): number {
+  return id;
+}
+
 async function userViews(app: TestApp, context: DirectoryContext): Promise<ScimObject[]> {
   const { configuration } = context;
   const { userType } = configuration;
-  const { resources } = await app.people.query(context, { startIndex: 1, count: 1000 });
-  return resources.map((user) => withSchemas(userType, userView(user, configuration, link)));
+  const { rows } = await app.people.queryRows(context, { startIndex: 1, count: 1000 });
+  const users = await app.people.load(context, rows.map(toId));
+  return users.map((user) => withSchemas(userType, userView(user, configuration, link)));
 }
 
 async function groupViews(app: TestApp, context: DirectoryContext): Promise<ScimObject[]> {
-  const { resources } = await app.groups.query(context, { startIndex: 1, count: 1000 });
+  const { rows } = await app.groups.queryRows(context, { startIndex: 1, count: 1000 });
   const { configuration } = context;
-  const views = resources.map(async (group) => {
+  const views = (await app.groups.load(context, rows.map(toId))).map(async (group) => {
     const members = await app.groups.members(context, group.id);
     return withSchemas(configuration.groupType, groupView({ ...group, members }, configuration, link));
   });
