@@ -7,9 +7,12 @@ type Db = Kysely<unknown>;
 export async function up(db: Db, dialect: Dialect): Promise<void> {
   const make = tables(db, dialect);
   await createConfiguration(make);
+  await createUsers(make);
+  await createGroups(make);
   await createDirectory(make);
   await createJournal(make);
   await createImports(make);
+  await createImportPlans(make);
   await createAccounts(make);
   await createIndexes(db);
   await countLiveResources(db, dialect);
@@ -96,7 +99,7 @@ async function createConfiguration({ integer, table, numbered }: Make): Promise<
   );
 }
 
-async function createDirectory({ integer, key, table, numbered, byKey }: Make): Promise<void> {
+async function createUsers({ integer, key, table, byKey }: Make): Promise<void> {
   await run(
     table('user')
       .addColumn('id', integer, (column) => column.primaryKey())
@@ -135,6 +138,11 @@ async function createDirectory({ integer, key, table, numbered, byKey }: Make): 
         .addColumn('digest', 'text')
         .addPrimaryKeyConstraint('source_link_pk', ['source_id', 'resource_type', 'resource_id']),
     ),
+  );
+}
+
+async function createGroups({ integer, key, table, byKey }: Make): Promise<void> {
+  await run(
     table('group_')
       .addColumn('id', integer, (column) => column.primaryKey())
       .addColumn('state', 'text', required)
@@ -154,6 +162,12 @@ async function createDirectory({ integer, key, table, numbered, byKey }: Make): 
         .addColumn('primary_type', 'text')
         .addPrimaryKeyConstraint('membership_pk', ['group_id', 'user_id']),
     ),
+  );
+}
+
+/** What is kept about users and groups: how many there are, who is waited for, and which groups make a persona. */
+async function createDirectory({ integer, key, table, numbered }: Make): Promise<void> {
+  await run(
     table('resource_block')
       .addColumn('resource_type', 'text', required)
       .addColumn('block', integer, required)
@@ -194,7 +208,7 @@ async function createJournal({ integer, numbered }: Make): Promise<void> {
   );
 }
 
-async function createImports({ integer, table, numbered }: Make): Promise<void> {
+async function createImports({ integer, numbered }: Make): Promise<void> {
   await run(
     numbered('import_run')
       .addColumn('source_id', integer, references('source.id'))
@@ -230,6 +244,11 @@ async function createImports({ integer, table, numbered }: Make): Promise<void> 
       .addColumn('created', 'text', required)
       .addColumn('started', 'text')
       .addColumn('finished', 'text'),
+  );
+}
+
+async function createImportPlans({ integer, table }: Make): Promise<void> {
+  await run(
     table('import_plan')
       .addColumn('run_id', integer, references('import_run.id'))
       .addColumn('seq', integer, required)
