@@ -1,13 +1,13 @@
 // Reads a directory in the order that a profile file needs: groups with their members, then who everybody is, then people.
-// What it keeps between them is names, ids and numbers (memberships.ts); entries pass by one at a time.
+// What it keeps between them is names, ids and numbers (nested-groups.ts); entries pass by one at a time.
 
 import type { ConnectorContext, ConnectorRecord, SourceRecord } from '../../src/connectors/contract.ts';
 import type { MappedColumns } from '../../src/connectors/mapped-columns.ts';
+import { NestedGroups } from '../../src/connectors/nested-groups.ts';
 import { DomainError } from '../../src/errors.ts';
 import { canonicalDn } from './distinguished-name.ts';
 import { parseFilter } from './filter.ts';
 import { type LdapConfig, type Product, products } from './ldap-config.ts';
-import { Memberships } from './memberships.ts';
 import type { Attribute } from './message.ts';
 import type { Entry, Session } from './session.ts';
 import { isAccountActive, toTexts, toValue } from './values.ts';
@@ -25,7 +25,7 @@ export class DirectoryReader {
   readonly #context: ConnectorContext<LdapConfig>;
   readonly #product: Product;
   readonly #columns: MappedColumns;
-  readonly #memberships = new Memberships();
+  readonly #memberships = new NestedGroups();
   /** By canonical name, of everybody: whom a manager's name means. */
   readonly #idByDn = new Map<string, string>();
   #unknownManagers = 0;

@@ -192,7 +192,8 @@ function statusFault({ status, url, said, purpose }: Refusal): DomainError {
       `${where} has nothing at ${path} (${status}). Check the address.${words}`,
     );
   if (status === 429) return new DomainError('limitExceeded', `${where} wants fewer requests (429).${words}`);
-  return new DomainError('unavailable', `${where} answers ${path} with status ${status}.${words}`);
+  const kind = status === 400 ? 'invalidValue' : 'unavailable';
+  return new DomainError(kind, `${where} answers ${path} with status ${status}.${words}`);
 }
 
 /** What common error bodies say: RFC 7644 §3.12, RFC 6749 §5.2, RFC 9457, Graph. Shortened, without control characters. */

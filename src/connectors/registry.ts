@@ -15,6 +15,7 @@ const shipped: readonly ShippedKind[] = [
   { kind: 'csv', load: () => import('../../connectors/csv/csv.ts') },
   { kind: 'http-json', load: () => import('../../connectors/http-json/http-json.ts') },
   { kind: 'ldap', load: () => import('../../connectors/ldap/ldap.ts') },
+  { kind: 'scim', load: () => import('../../connectors/scim/scim.ts') },
 ];
 
 /** A shipped connector. Throws `notFound` when there is none of that name. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { canonicalDn } from '../../connectors/ldap/distinguished-name.ts';
 import { parseFilter } from '../../connectors/ldap/filter.ts';
-import { Memberships } from '../../connectors/ldap/memberships.ts';
 import { isAccountActive, toValue } from '../../connectors/ldap/values.ts';
+import { NestedGroups } from '../../src/connectors/nested-groups.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -86,9 +86,9 @@ describe('parseFilter', () => {
   });
 });
 
-describe('Memberships', () => {
+describe('NestedGroups', () => {
   test('finds groups through groups, through rings and through several ways once', () => {
-    const memberships = new Memberships();
+    const memberships = new NestedGroups();
     const add = (name: string, members: readonly string[]) => {
       const group = memberships.addGroup(name, `id-${name}`);
       for (const member of members) memberships.addMember(group, member);
@@ -104,7 +104,7 @@ describe('Memberships', () => {
   });
 
   test('refuses groups that lie in too many groups', () => {
-    const memberships = new Memberships();
+    const memberships = new NestedGroups();
     for (let level = 0; level < 70; level++)
       memberships.addMember(
         memberships.addGroup(`g${level}`, `${level}`),
@@ -115,7 +115,7 @@ describe('Memberships', () => {
   });
 
   test('keeps a hundred thousand people with ten groups each', () => {
-    const memberships = new Memberships();
+    const memberships = new NestedGroups();
     for (let at = 0; at < 1_000; at++) memberships.addGroup(`g${at}`, `${at}`);
     for (let at = 0; at < 1_000_000; at++) memberships.addMember(at % 1_000, `uid=u${at % 100_000}`);
     expect(memberships.groupsOf(['uid=u7'], true)).toEqual(['7']);

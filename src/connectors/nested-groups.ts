@@ -1,7 +1,7 @@
 // Who is in which group, nested groups included, in numbers: names of entries are kept once, everything else is typed arrays.
-// A person takes some 150 bytes and a membership 8: a million people with ten groups each fit into 250 MB.
+// A member takes some 150 bytes and a membership 8: a million people with ten groups each fit into 250 MB.
 
-import { DomainError } from '../../src/errors.ts';
+import { DomainError } from '../errors.ts';
 
 const edgesMax = 100_000_000;
 const nestingMax = 64;
@@ -29,8 +29,8 @@ class Numbers {
   }
 }
 
-/** Groups by number, in the order in which they were added, and their members by key: the canonical name of an entry. */
-export class Memberships {
+/** Groups by number, in the order in which they were added, and their members by key: what the source calls them. */
+export class NestedGroups {
   readonly #numbers = new Map<string, number>();
   /** By member: its last edge. By edge: the group, and the member's edge before it. */
   readonly #lastEdge = new Numbers();
@@ -40,7 +40,7 @@ export class Memberships {
   readonly #ids: string[] = [];
   readonly #closures = new Map<number, readonly number[]>();
 
-  /** `key`: the canonical name of the group's entry, under which other groups have it as a member. */
+  /** `key`: under which other groups have it as a member. `id`: as the group is yielded. */
   addGroup(key: string, id: string): number {
     this.#groupKeys.push(key);
     return this.#ids.push(id) - 1;
