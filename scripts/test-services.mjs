@@ -3,6 +3,7 @@
 // A further service is one more module and one more line in the table.
 
 import { findChromium } from './test-chromium.mjs';
+import { startMariadb } from './test-mariadb.mjs';
 import { startPostgres } from './test-postgres.mjs';
 import { findSlapd } from './test-slapd.mjs';
 
@@ -12,6 +13,7 @@ import { findSlapd } from './test-slapd.mjs';
  */
 const services = [
   { name: 'PostgreSQL', variable: 'ROLLCALL_TEST_POSTGRES', start: startPostgres },
+  { name: 'MariaDB', variable: 'ROLLCALL_TEST_MARIADB', start: startMariadb },
   { name: 'OpenLDAP', variable: 'ROLLCALL_TEST_SLAPD', start: findSlapd },
   { name: 'Chromium', variable: 'ROLLCALL_TEST_CHROMIUM', start: findChromium },
 ];
