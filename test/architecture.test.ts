@@ -48,9 +48,9 @@ const packageRules: readonly { readonly name: RegExp; readonly allowed: RegExp; 
     rule: 'Kysely belongs to storage/, *-store.ts and filter-sql*.ts',
   },
   {
-    name: /^(pg|bun:sqlite)(\/|$)/,
-    allowed: /^src\/(storage|requests)\//,
-    rule: 'database drivers belong to storage/ and requests/',
+    name: /^(pg|pg-cursor|mysql2|bun:sqlite)(\/|$)/,
+    allowed: /^(src\/(storage|requests)|connectors\/sql)\//,
+    rule: 'database drivers belong to storage/, requests/ and connectors/sql/',
   },
 ];
 

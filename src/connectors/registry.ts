@@ -16,6 +16,7 @@ const shipped: readonly ShippedKind[] = [
   { kind: 'http-json', load: () => import('../../connectors/http-json/http-json.ts') },
   { kind: 'ldap', load: () => import('../../connectors/ldap/ldap.ts') },
   { kind: 'scim', load: () => import('../../connectors/scim/scim.ts') },
+  { kind: 'sql', load: () => import('../../connectors/sql/sql.ts') },
 ];
 
 /** A shipped connector. Throws `notFound` when there is none of that name. */
