@@ -17,6 +17,11 @@ class Generation {
     return this.#byView.get(view)?.get(id);
   }
 
+  has(id: number): boolean {
+    for (const texts of this.#byView.values()) if (texts.has(id)) return true;
+    return false;
+  }
+
   keep(view: string, id: number, kept: Kept): void {
     const texts = this.#textsOf(view);
     const former = texts.get(id);
@@ -60,6 +65,11 @@ export class TextCache {
   /** At most the bytes that it was made for. */
   get bytes(): number {
     return this.#young.bytes + this.#old.bytes;
+  }
+
+  /** Whether there is a text with this id, of whichever version and view. */
+  has(id: number): boolean {
+    return this.#young.has(id) || this.#old.has(id);
   }
 
   find(view: string, id: number, version: number): string | undefined {

@@ -19,6 +19,9 @@ export interface ResourceText {
   readonly text: string;
 }
 
+/** A user at a version; `user` if it was read with it. */
+export type SeenUser = LiveVersion & { readonly user?: StoredUser };
+
 /** Who is shown the users: a source that sees everything. */
 export type Viewer = Pick<DirectoryContext, 'sourceId' | 'configuration'>;
 
@@ -42,20 +45,22 @@ export class UserTexts {
   }
 
   /** The users at these versions, in their order, without waiting; undefined where the engine has to wait. */
-  atOnce(
-    db: Reader,
-    viewer: Viewer,
-    link: Link,
-    versions: readonly LiveVersion[],
-  ): ResourceText[] | undefined {
+  atOnce(db: Reader, viewer: Viewer, link: Link, seen: readonly SeenUser[]): ResourceText[] | undefined {
     const view = viewOf(viewer, link);
-    const all = this.#allKept(view, versions);
+    const all = this.#allKept(view, seen);
     if (all !== undefined) return all;
-    const { found, missing } = this.#kept(view, versions);
-    const users = usersAtOnce(db, missing, viewer.sourceId);
+    const { found, missing } = this.#kept(view, seen);
+    const isMissing = new Set(missing);
+    const read = seen.flatMap(({ id, user }) => (user !== undefined && isMissing.delete(id) ? [user] : []));
+    const users = usersAtOnce(db, [...isMissing], viewer.sourceId);
     if (users === undefined) return undefined;
-    this.#render(users, { view, viewer, link, found });
-    return versions.flatMap(({ id }) => found.get(id) ?? []);
+    this.#render([...read, ...users], { view, viewer, link, found });
+    return seen.flatMap(({ id }) => found.get(id) ?? []);
+  }
+
+  /** Whether there may be a text of the user: under some version, for some viewer. */
+  mayHave(id: number): boolean {
+    return this.#cache.has(id);
   }
 
   /** Undefined when the text of any of them is missing. */

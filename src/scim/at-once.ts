@@ -6,6 +6,7 @@ import type { UsersAtOnce } from '../directory/users-at-once.ts';
 import { toETag } from '../directory/version.ts';
 import type { AskedAtOnce, Recognised } from '../http/surface.ts';
 import type { Touched } from '../requests/record.ts';
+import { canonicalKey } from '../resource/canonical-key.ts';
 import { readFilter } from '../resource/filter-resolve.ts';
 import { toId } from '../resource/resource-id.ts';
 import type { Configurations } from '../settings/configuration.ts';
@@ -20,6 +21,8 @@ import type { CallLog } from './request-log.ts';
 const usersPath = `${scimBase}/Users`;
 /** Queries that the framework would hand on letter by letter. */
 const plainQuery = /^[!$-&(-;=?-~]*$/;
+/** As nearly every client asks for a userName: nothing in it that a reader of filters could take otherwise. */
+const plainNameQuery = /^\?filter=userName(?:%20|\+)eq(?:%20|\+)%22((?:[\w.@-]|%40){1,200})%22$/;
 
 export interface AtOnceParts {
   readonly people: UsersAtOnce;
@@ -58,9 +61,13 @@ export class AtOnce {
 
   /** Knows the caller by a token that was shown before. What is asked is looked up with the caller, in one statement. */
   recognise(asked: AskedAtOnce, token: string): Recognised | undefined {
-    const question = attempt(() => this.#questionOf(asked));
-    const known = this.#parts.sources.recogniseScim(token, question && versionSeenIn(question));
+    let asking: Question | undefined;
+    const known = this.#parts.sources.recogniseScim(token, (sourceId) => {
+      asking = attempt(() => this.#questionOf(asked, sourceId));
+      return asking && versionSeenIn(asking);
+    });
     if (known === undefined) return undefined;
+    const question = asking;
     const { source } = known;
     const principal = { kind: 'source', ...known } as const;
     // What a source sees that does not see everything depends on more than the user.
@@ -92,24 +99,32 @@ export class AtOnce {
     return response;
   }
 
-  #questionOf({ request, facts: { path }, query }: AskedAtOnce): Question | undefined {
+  /** `sourceId`: whose the token was the last time, and so whose externalIds are read with what is asked. */
+  #questionOf({ request, facts: { path }, query }: AskedAtOnce, sourceId: number): Question | undefined {
     if (request.method !== 'GET' || !path.startsWith(usersPath)) return undefined;
-    if (path.length === usersPath.length) return plainQuery.test(query) ? this.#listOf(query) : undefined;
+    if (path.length === usersPath.length)
+      return plainQuery.test(query) ? this.#listOf(query, sourceId) : undefined;
     if (query !== '' || request.headers.get('if-none-match') !== null) return undefined;
     const rest = path.slice(usersPath.length);
     const id = rest.startsWith('/') ? toId(rest.slice(1)) : 0;
-    const seen = id === 0 ? undefined : this.#parts.people.glimpse(id);
+    const seen = id === 0 ? undefined : this.#parts.people.glimpse(id, sourceId);
     return seen && { kind: 'user', id, seen };
   }
 
-  #listOf(query: string): Question | undefined {
+  #listOf(query: string, sourceId: number): Question | undefined {
+    const name = plainNameQuery.exec(query)?.[1];
+    if (name !== undefined) return this.#named(canonicalKey(name.replaceAll('%40', '@')), sourceId);
     const parameters = plainParameters(query);
     if (parameters === undefined || parameters.count === 0) return undefined;
     const filter = parameters.filter?.trim() ?? '';
     if (filter === '') return { kind: 'page', parameters };
     const key = this.#userNameKey(filter);
     if (key === undefined || (parameters.startIndex ?? 1) > 1) return undefined;
-    const seen = this.#parts.people.glimpseByName(key);
+    return this.#named(key, sourceId);
+  }
+
+  #named(key: string, sourceId: number): Question | undefined {
+    const seen = this.#parts.people.glimpseByName(key, sourceId);
     return seen && { kind: 'userName', seen };
   }
 

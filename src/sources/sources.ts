@@ -197,13 +197,19 @@ export class Sources {
   }
 
   /**
-   * The same without waiting, for a token that was shown before; undefined whenever it takes more to tell. `version`:
-   * of the configuration, if it was read for this request already.
+   * The same without waiting, for a token that was shown before; undefined whenever it takes more to tell. `look` may
+   * read the version of the configuration together with what is asked; it is told whose the token was the last time.
    */
-  recogniseScim(token: string, version?: string): Authenticated<ScimSource> | undefined {
-    const configurationVersion = version ?? configurationVersionAtOnce(this.#database.read);
+  recogniseScim(
+    token: string,
+    look?: (sourceId: number) => string | undefined,
+  ): Authenticated<ScimSource> | undefined {
+    const hash = sha256Hex(token);
+    const last = this.#tokens.last(hash);
+    if (last === undefined) return undefined;
+    const configurationVersion = look?.(last.source.id) ?? configurationVersionAtOnce(this.#database.read);
     if (configurationVersion === undefined) return undefined;
-    const known = this.#tokens.find(sha256Hex(token), configurationVersion);
+    const known = this.#tokens.find(hash, configurationVersion);
     if (known === undefined || this.#hasExpired(known)) return undefined;
     const { source } = known;
     return source.kind === 'scim' && source.active ? { source, configurationVersion } : undefined;

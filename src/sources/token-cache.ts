@@ -22,6 +22,11 @@ export class TokenCache {
     return kept?.version === version ? kept.token : undefined;
   }
 
+  /** What was known of the token, under whichever version. */
+  last(hash: string): RecognisedToken | undefined {
+    return this.#kept.get(hash)?.token;
+  }
+
   /** `version` was read before the token was. */
   keep(hash: string, version: string, token: RecognisedToken): void {
     if (this.#kept.size >= tokensMax) this.#kept.clear();

@@ -21,6 +21,8 @@ const atOnce = [
   userName('ann@example.com'),
   userName('ANN@example.com'),
   userName('nobody@example.com'),
+  '/Users?filter=userName+eq+%22bob@Example.com%22',
+  `/Users?filter=userName%20eq%20%22${'x'.repeat(201)}%22`,
   userName('Zoë "Z" O’Neil \\\\'.replaceAll('"', '\\"')),
   `${userName('bob@example.com')}&startIndex=1&count=100`,
   '/Users?filter=username+EQ+%22bob%40example.com%22',
