@@ -37,7 +37,7 @@ export const connector: Connector<HttpJsonConfig> = {
           groups += 1;
           yield mapped.group(record);
         }
-      requireSome(groups, 'group', 'groupUrl and groupRecords');
+      requireSome(groups, 'no group', 'groupUrl and groupRecords');
       log.info(`${groups} groups read.`);
     }
     let users = 0;
@@ -46,7 +46,7 @@ export const connector: Connector<HttpJsonConfig> = {
         users += 1;
         yield mapped.user(record);
       }
-    requireSome(users, 'person', 'userUrl and userRecords');
+    requireSome(users, 'nobody', 'userUrl and userRecords');
     log.info(`${users} people read.`);
   },
 };
@@ -68,6 +68,6 @@ function requireSome(count: number, what: string, where: string): void {
   if (count > 0) return;
   throw new DomainError(
     'invalidValue',
-    `The source gives no ${what}: check ${where}, and what the credentials may see.`,
+    `The source gives ${what}: check ${where}, and what the credentials may see.`,
   );
 }

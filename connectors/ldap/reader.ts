@@ -92,7 +92,7 @@ export class DirectoryReader {
       count += 1;
       yield group;
     }
-    if (count === 0) throw nothingFound('group', 'groupBaseDns and groupFilter');
+    if (count === 0) throw nothingFound('no group', 'groupBaseDns and groupFilter');
     for (const each of unfinished) await this.#addRanges(each);
     this.#context.log.info(`${count} groups read.`);
   }
@@ -147,7 +147,7 @@ export class DirectoryReader {
       count += 1;
       yield this.#context.mapped.user(this.#userRecord(entry));
     }
-    if (count === 0) throw nothingFound('person', 'userBaseDns and userFilter');
+    if (count === 0) throw nothingFound('nobody', 'userBaseDns and userFilter');
     this.#context.log.info(`${count} people read.`);
   }
 
@@ -207,7 +207,7 @@ function brokenRange(dn: string): DomainError {
 function nothingFound(what: string, where: string): DomainError {
   return new DomainError(
     'invalidValue',
-    `The search finds no ${what}: check ${where}, and whether the bind account may read there.`,
+    `The search finds ${what}: check ${where}, and whether the bind account may read there.`,
   );
 }
 

@@ -42,15 +42,15 @@ export const connector: Connector<ScimConfig> = {
       const columns = toColumns(resource);
       yield mapped.user(config.groups ? { ...columns, groupIds: memberships.of(resource) } : columns);
     }
-    if (count === 0) throw nothing('user', 'userFilter');
+    if (count === 0) throw nothing();
     log.info(`${count} users read.`);
   },
 };
 
-function nothing(what: string, where: string): DomainError {
+function nothing(): DomainError {
   return new DomainError(
     'invalidValue',
-    `The server gives no ${what}: check ${where}, and what the credentials may see.`,
+    'The server gives nobody: check userFilter, and what the credentials may see.',
   );
 }
 

@@ -169,7 +169,7 @@ interface Refusal {
 /** One sentence; of the address only what cannot hold a key. */
 function statusFault({ status, url, said, purpose }: Refusal): DomainError {
   const where = originOf(url);
-  const words = said === '' ? '' : ` It says: ${said}`;
+  const words = said === '' ? '' : ` It says: ${said.replace(/[^.!?)]$/u, '$&.')}`;
   const path = URL.parse(url)?.pathname ?? '';
   if (purpose === 'token' && status < 500 && status !== 429)
     return new DomainError(

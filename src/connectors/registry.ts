@@ -13,6 +13,7 @@ interface ShippedKind {
 /** The kinds that the executable brings, one line each. */
 const shipped: readonly ShippedKind[] = [
   { kind: 'csv', load: () => import('../../connectors/csv/csv.ts') },
+  { kind: 'entra', load: () => import('../../connectors/entra/entra.ts') },
   { kind: 'http-json', load: () => import('../../connectors/http-json/http-json.ts') },
   { kind: 'ldap', load: () => import('../../connectors/ldap/ldap.ts') },
   { kind: 'scim', load: () => import('../../connectors/scim/scim.ts') },

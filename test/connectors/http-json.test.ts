@@ -116,7 +116,7 @@ describe('http-json, pages', () => {
     [[], 'The body itself is a list: its path is $.'],
     ['text', 'The body is neither a list nor an object.'],
     [{ items: [{}, 3] }, 'Number 2 of the list of people at "items" is not an object.'],
-    [{ items: [] }, 'The source gives no person: check userUrl and userRecords'],
+    [{ items: [] }, 'The source gives nobody: check userUrl and userRecords'],
     [{ items: [{ name: 'x' }] }, 'it has no id'],
   ])('says what is wrong with the body %j', async (body, sentence) => {
     using api = servePeople(() => Response.json(body));
@@ -314,7 +314,7 @@ describe('http-json, a source in trouble', () => {
   test.each([
     [401, 'refuses the credentials (401)'],
     [403, 'does not let these credentials read /p (403)'],
-    [404, 'has nothing at /p (404). Check the address. It says: Nobody here'],
+    [404, 'has nothing at /p (404). Check the address. It says: Nobody here.'],
     [400, 'answers /p with status 400. It says: Nobody here'],
   ])('does not ask again after %i', async (status, sentence) => {
     using api = servePeople(() => Response.json({ message: 'Nobody\nhere' }, { status }));

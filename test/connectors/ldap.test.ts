@@ -202,7 +202,7 @@ describe.skipIf(path === undefined)('ldap with OpenLDAP', () => {
   });
 
   test('fails when the search finds nobody, or no group', async () => {
-    await expect(read({ userBaseDns: [`ou=empty,${root}`] })).rejects.toThrow('The search finds no person');
+    await expect(read({ userBaseDns: [`ou=empty,${root}`] })).rejects.toThrow('The search finds nobody');
     await expect(read({ groupBaseDns: [`ou=empty,${root}`] })).rejects.toThrow('The search finds no group');
   });
 

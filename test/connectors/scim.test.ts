@@ -94,7 +94,7 @@ describe('scim with Rollcall itself', () => {
     expect(failed).toContain('refuses the credentials (401). Check them in the configuration.');
     expect(failed).not.toContain('not-the-token');
     await expect(readAll(connector, config(app, { groups: false }))).rejects.toThrow(
-      'The server gives no user',
+      'The server gives nobody',
     );
     await app.createUser({ userName: 'ann' });
     await expect(readAll(connector, config(app))).rejects.toThrow('The server gives no group');
@@ -146,7 +146,7 @@ describe('scim with a foreign server', () => {
     );
     const refused = readAll(connector, { ...config, auth: { type: 'bearer', token: 'other' } });
     await expect(refused).rejects.toThrow(
-      '(401). Check them in the configuration. It says: That token is not known',
+      '(401). Check them in the configuration. It says: That token is not known.',
     );
   });
 });
@@ -209,7 +209,7 @@ describe('scim, a list that changes', () => {
     using api = serve();
     const { ids, lines } = await read(api, { paging: 'cursor' });
     expect(ids).toEqual(range(0, 30));
-    expect(lines.join('\n')).toContain('It says: Too late Reading them once more.');
+    expect(lines.join('\n')).toContain('It says: Too late. Reading them once more.');
     failures = 2;
     using again = serve();
     await expect(read(again, { paging: 'cursor' })).rejects.toThrow('It says: Too late');
@@ -225,7 +225,7 @@ describe('scim, a list that changes', () => {
       () => Response.json({ totalResults: 1, Resources: [{ userName: 'x' }] }),
       'one of the users without an id',
     ],
-    ['index', () => Response.json({ totalResults: 0 }), 'The server gives no user'],
+    ['index', () => Response.json({ totalResults: 0 }), 'The server gives nobody'],
     ['index', () => new Response('<html>'), 'not JSON'],
   ] as const)(
     'by %s, takes a server that does not do its part for a failure (%#)',
