@@ -1,5 +1,5 @@
 import type { DirectoryContext } from '../directory/context.ts';
-import { changeMembers } from '../directory/save-group.ts';
+import { changeMembers } from '../directory/save-members.ts';
 import type { SavedUser } from '../directory/save-users.ts';
 import { touchGroups, touchUsers } from '../directory/touch-store.ts';
 import type { Tx } from '../storage/database.ts';
