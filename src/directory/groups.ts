@@ -9,6 +9,7 @@ import { StaleRead } from '../storage/constraints.ts';
 import type { Database, Reader, Tx } from '../storage/database.ts';
 import { lockRows } from '../storage/row-lock.ts';
 import { comesInSight, type DirectoryContext, isAdoptable, isVisible, takenBy } from './context.ts';
+import type { Created, OnMatch } from './create-user.ts';
 import { groupListing } from './group-listing.ts';
 import { adoptGroup, type Group, markDeleted, selectGroups } from './group-store.ts';
 import { appendJournal } from './journal-store.ts';
@@ -33,7 +34,6 @@ import { deleteAllLinks } from './source-link-store.ts';
 import { TextCache } from './text-cache.ts';
 import { touchMembersOf, touchUsers } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
-import type { Created, OnMatch } from './users.ts';
 import { requireVersion } from './version.ts';
 
 const memberTextBytesMax = 8 * 1024 * 1024;

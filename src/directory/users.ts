@@ -1,51 +1,35 @@
 import { DomainError } from '../errors.ts';
-import { mergeResource, replaceResource } from '../resource/merge.ts';
+import { replaceResource } from '../resource/merge.ts';
 import type { PatchOptions, PatchResult } from '../resource/patch.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
-import { enterpriseUserUrn } from '../resource/schema.ts';
-import { hasNoKeys, isObject, type ScimObject } from '../resource/value.ts';
+import type { ScimObject } from '../resource/value.ts';
 import type { PasswordHasher } from '../security/password-hash.ts';
 import { checkPassword } from '../security/password-rule.ts';
-import { StaleRead } from '../storage/constraints.ts';
-import type { Database, Reader, Tx } from '../storage/database.ts';
+import type { Database, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
-import { lockInPassing, lockRows } from '../storage/row-lock.ts';
-import { comesInSight, type DirectoryContext, isAdoptable, isVisible, takenBy } from './context.ts';
-import { appendJournal, type JournalEntry } from './journal-store.ts';
+import { lockRows } from '../storage/row-lock.ts';
+import { archiveUser } from './archive-user.ts';
+import type { DirectoryContext } from './context.ts';
+import { type Created, createOrMatch, createRing, MatchGone, type OnMatch } from './create-user.ts';
 import { findMatchingUser } from './match.ts';
-import { groupEntry } from './member-entries.ts';
-import { leaveAllGroups } from './membership-store.ts';
 import { settleCompany } from './organisation.ts';
 import { patchResource, removesManager } from './patch-resource.ts';
-import { deletePendingOf } from './pending-store.ts';
 import { type Query, queryRows } from './query.ts';
 import type { Link } from './resource-view.ts';
 import { saveUser } from './save-users.ts';
+import { getLiveUser, getSeenUser, notFound, seenBy } from './seen-user.ts';
 import type { Selection } from './select-rows.ts';
-import { deleteAllLinks } from './source-link-store.ts';
-import { listGroupIdsOf, touchGroups, touchReportsOf, touchWhereShown } from './touch-store.ts';
+import { listGroupIdsOf } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
 import { toParts, type User } from './user.ts';
 import type { UserChange } from './user-draft.ts';
-import { asSeenBy, userListing, userListingFor } from './user-listing.ts';
-import { adoptUser, deleteEmails, markArchived, selectUsers, setPasswordHash } from './user-store.ts';
+import { userListing, userListingFor } from './user-listing.ts';
 import { textOfUser } from './user-text.ts';
 import { type ResourceText, UserTexts } from './user-texts.ts';
 import { UsersAtOnce } from './users-at-once.ts';
 import { requireVersion } from './version.ts';
 
-/** What a create does when the resource is there already. */
-export type OnMatch = 'merge' | 'return' | 'reject';
-
-export interface Created<R> {
-  readonly outcome: 'created' | 'matched';
-  readonly resource: R;
-}
-
 const createAttemptsMax = 3;
-
-/** The match for whose sake the password was not hashed has gone: the create begins again. */
-class MatchGone extends Error {}
 
 /** People, by the verbs of RFC 7644 §3. Each method is one transaction, or none. */
 export class Users {
@@ -191,102 +175,6 @@ export class Users {
   }
 }
 
-interface Creation {
-  readonly resource: ScimObject;
-  readonly onMatch: OnMatch;
-  readonly hash: string | undefined;
-}
-
-async function createOrMatch(
-  tx: Tx,
-  context: DirectoryContext,
-  { resource, onMatch, hash }: Creation,
-): Promise<Created<User>> {
-  const matched = await findMatchingUser(tx, context, resource);
-  if (matched !== undefined) {
-    return { outcome: 'matched', resource: await matchUser(tx, context, { id: matched, resource, onMatch }) };
-  }
-  if (typeof resource.password === 'string' && hash === undefined) throw new MatchGone();
-  const user = await saveUser(tx, context, { next: resource, mode: 'replace' });
-  if (hash !== undefined) await setPasswordHash(tx, user.id, hash);
-  return { outcome: 'created', resource: await seenBy(tx, context, user) };
-}
-
-async function createRing(
-  tx: Tx,
-  context: DirectoryContext,
-  creations: readonly Creation[],
-): Promise<Created<User>[]> {
-  const made: Created<User>[] = [];
-  for (const { resource, ...creation } of creations) {
-    const next = withManager(resource, made.at(-1)?.resource.id);
-    made.push(await createOrMatch(tx, context, { ...creation, resource: next }));
-  }
-  const [first, last] = [made[0], made.at(-1)];
-  const isLeft = first?.outcome === 'matched' && creations[0]?.onMatch === 'return';
-  if (first === undefined || last === undefined || isLeft) return made;
-  const before = await getLiveUser(tx, context, first.resource.id);
-  const next = withManager(before.resource, last.resource.id);
-  await saveUser(tx, context, { before, next, mode: 'patch' });
-  // Every one of them shows another one's name: they are read when all is written.
-  return Promise.all(
-    made.map(async ({ outcome, resource }) => ({
-      outcome,
-      resource: await getSeenUser(tx, context, resource.id),
-    })),
-  );
-}
-
-function withManager(resource: ScimObject, id: number | undefined): ScimObject {
-  const enterprise = resource[enterpriseUserUrn];
-  const { manager: _manager, ...others } = isObject(enterprise) ? enterprise : {};
-  const next = id === undefined ? others : { ...others, manager: { value: String(id) } };
-  const { [enterpriseUserUrn]: _enterprise, ...rest } = resource;
-  return hasNoKeys(next) ? rest : { ...rest, [enterpriseUserUrn]: next };
-}
-
-async function matchUser(
-  tx: Tx,
-  context: DirectoryContext,
-  {
-    id,
-    resource,
-    onMatch,
-  }: { readonly id: number; readonly resource: ScimObject; readonly onMatch: OnMatch },
-): Promise<User> {
-  await lockRows(tx, 'user', [id]);
-  const [before] = await selectUsers(tx, [id], context.sourceId);
-  if (before === undefined || before.state === 'archived') throw new StaleRead(`The user ${id}`);
-  if (onMatch === 'reject' || !isAdoptable(context, before)) {
-    throw takenBy(context, before, 'user');
-  }
-  if (onMatch === 'return') return seenBy(tx, context, before);
-  const { password: _password, ...body } = resource;
-  // An identity provider restores a person by creating them again: what it does not say is meant as at first.
-  const restored = { active: true, ...body };
-  const next = mergeResource(context.configuration.userType, before.resource, restored);
-  await saveUser(tx, context, { before, next, mode: 'patch' });
-  if (context.sourceId !== null) await adoptUser(tx, id, context.sourceId);
-  if (comesInSight(context, before)) await touchWhereShown(tx, [id], context.now);
-  return getSeenUser(tx, context, id);
-}
-
-export async function getLiveUser(db: Reader, context: DirectoryContext, id: number): Promise<User> {
-  const [user] = await selectUsers(db, [id], context.sourceId);
-  if (user === undefined || user.state === 'archived' || !isVisible(context, user)) throw notFound(id);
-  return user;
-}
-
-/** The user as the source of `context` sees it. What is changed is never read this way. */
-async function getSeenUser(db: Reader, context: DirectoryContext, id: number): Promise<User> {
-  return seenBy(db, context, await getLiveUser(db, context, id));
-}
-
-async function seenBy(db: Reader, context: DirectoryContext, user: User): Promise<User> {
-  const [seen] = await asSeenBy(db, context, [user]);
-  return seen ?? user;
-}
-
 /** A manager whom the source cannot see stays until it names one: nothing that it leaves out speaks of this one. */
 function keptManager(before: User, seen: User, next: ScimObject): Partial<UserChange> {
   if (before.manager === undefined || seen.manager !== undefined) return {};
@@ -296,33 +184,4 @@ function keptManager(before: User, seen: User, next: ScimObject): Partial<UserCh
 
 function textOf(user: User, { configuration }: DirectoryContext, link: Link): ResourceText {
   return { id: user.id, version: user.version, text: textOfUser(user, configuration, link) };
-}
-
-function notFound(id: number): DomainError {
-  return new DomainError('notFound', `There is no user with the id ${id}.`);
-}
-
-/** Takes the user out of every list, membership and match, for good. Its row and its journal stay. */
-export async function archiveUser(tx: Tx, context: DirectoryContext, user: User): Promise<void> {
-  await lockInPassing(tx, 'user', [user.id]);
-  const groups = await leaveAllGroups(tx, user.id);
-  await touchGroups(tx, groups, context.now);
-  const reports = await touchReportsOf(tx, [user.id], context.now);
-  await deleteEmails(tx, user.id);
-  await deleteAllLinks(tx, 'User', user.id);
-  await deletePendingOf(tx, 'manager', user.id);
-  const done = await markArchived(tx, { id: user.id, now: context.now });
-  if (!done) throw new StaleRead(`The user ${user.id}`);
-  const before = { state: user.state, groups: groups.map(String) };
-  await appendJournal(tx, context, [
-    { resourceType: 'User', resourceId: user.id, action: 'archive', before, after: { state: 'archived' } },
-    ...groups.map((groupId) => groupEntry(groupId, 'remove', [user.id])),
-    ...withoutManager(user.id, reports),
-  ]);
-}
-
-/** Who has no manager any more; all with the one object: what is alike is written in one statement. */
-function withoutManager(managerId: number, reports: readonly number[]): JournalEntry[] {
-  const said = { before: { [enterpriseUserUrn]: { manager: { value: String(managerId) } } }, after: {} };
-  return reports.map((resourceId) => ({ resourceType: 'User', resourceId, action: 'update', ...said }));
 }

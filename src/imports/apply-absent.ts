@@ -1,6 +1,6 @@
+import { archiveUser } from '../directory/archive-user.ts';
 import { saveUsers } from '../directory/save-users.ts';
 import { selectUsers } from '../directory/user-store.ts';
-import { archiveUser } from '../directory/users.ts';
 import type { Tx } from '../storage/database.ts';
 import { type Application, contextOf } from './application.ts';
 import type { PlanRow } from './plan-store.ts';

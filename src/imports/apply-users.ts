@@ -1,8 +1,8 @@
+import { archiveUser } from '../directory/archive-user.ts';
 import { type SavedUser, saveUsers } from '../directory/save-users.ts';
 import type { User } from '../directory/user.ts';
 import type { UserChange } from '../directory/user-draft.ts';
 import { parkUserNames, selectUsers } from '../directory/user-store.ts';
-import { archiveUser } from '../directory/users.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { Tx } from '../storage/database.ts';
 import { type Application, contextOf } from './application.ts';

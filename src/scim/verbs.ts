@@ -1,8 +1,9 @@
+import type { Created } from '../directory/create-user.ts';
 import type { Group } from '../directory/group-store.ts';
 import type { Groups } from '../directory/groups.ts';
 import { companyNames } from '../directory/organisation.ts';
 import type { User } from '../directory/user.ts';
-import type { Created, Users } from '../directory/users.ts';
+import type { Users } from '../directory/users.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
 import { enterpriseUserUrn, platformUserUrn, type ResourceTypeName } from '../resource/schema.ts';
