@@ -3,7 +3,6 @@ import { StaleRead } from '../storage/constraints.ts';
 import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { keepInPassing } from '../storage/row-lock.ts';
-import { reserveIds } from '../storage/sequence-store.ts';
 import type { DirectoryContext } from './context.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { keepArrivals } from './manager.ts';
@@ -11,35 +10,19 @@ import { unitTypes } from './organisation.ts';
 import { hasPending } from './pending-effects-store.ts';
 import { deletePendingManagers, insertPending } from './pending-store.ts';
 import { writeUnits } from './save-units.ts';
+import { isWritten, type Placed, place, type Written, writeEmails, writeRows } from './save-user-rows.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchOtherReports, touchWhereShown } from './touch-store.ts';
-import { type GroupOfUser, shownName, toParts, toResource, type User } from './user.ts';
+import { type GroupOfUser, shownName, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
-import {
-  findArchived,
-  insertUsers,
-  primaryUnits,
-  replaceEmails,
-  selectUsers,
-  updateUser,
-  userColumns,
-  userKeys,
-} from './user-store.ts';
+import { findArchived, primaryUnits, selectUsers } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 export interface SavedUser {
   readonly id: number;
   readonly outcome: UserDraft['outcome'];
 }
-
-type Placed = UserDraft & {
-  readonly id: number;
-  /** Undefined for one that stays as it is. */
-  readonly columns: ReturnType<typeof userColumns> | undefined;
-};
-
-type Written = Placed & { readonly columns: NonNullable<Placed['columns']> };
 
 /**
  * The one way in which users are written: rows, email keys, primary units, the source's link and the journal, all in
@@ -109,10 +92,6 @@ async function isWaitedFor(tx: Tx, context: DirectoryContext): Promise<boolean> 
   return hasPending(tx, context.sourceId);
 }
 
-function isWritten(user: Placed): user is Written {
-  return user.columns !== undefined;
-}
-
 /** Whether the user may end somebody's waiting: by a name that is new, or by what is said of the manager. */
 function mayConcernWaiting({ before, parts, settled, change, pendingManager }: Placed): boolean {
   if (before === undefined || change.mode === 'replace' || change.removesManager === true) return true;
@@ -153,86 +132,6 @@ function toSavedUser(
     manager: stored.manager,
     stored: { document, text: columns.document },
   };
-}
-
-async function place(tx: Tx, drafts: readonly UserDraft[]): Promise<Placed[]> {
-  const unnumbered = drafts.filter(
-    ({ before, change }) => before === undefined && change.id === undefined,
-  ).length;
-  let next = unnumbered === 0 ? 0 : await reserveIds(tx, 'User', unnumbered);
-  return drafts.map((user) => {
-    const known = user.before?.id ?? user.change.id;
-    const columns = user.outcome === 'unchanged' ? undefined : userColumns(user.parts);
-    return { ...user, id: known ?? next++, columns };
-  });
-}
-
-async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Written[]): Promise<void> {
-  const created = users.filter((user) => user.outcome === 'created');
-  if (created.length > 0)
-    await insertUsers(
-      tx,
-      created.map((user) => toNewRow(context, user)),
-    );
-  for (const user of users) {
-    if (user.before !== undefined) await updateRow(tx, context, user, user.before);
-  }
-}
-
-function toNewRow(context: DirectoryContext, { id, parts, managerId, columns }: Written) {
-  return {
-    id,
-    state: parts.active ? ('active' as const) : ('inactive' as const),
-    owner_source_id: context.sourceId,
-    ...columns,
-    manager_id: managerId,
-    password_hash: null,
-    do_not_synchronise: 0 as const,
-    version: 1,
-    created: context.now,
-    modified: context.now,
-  };
-}
-
-async function updateRow(tx: Tx, context: DirectoryContext, user: Written, before: User): Promise<void> {
-  const { id, parts, managerId } = user;
-  const owner = before.ownerSourceId ?? context.sourceId;
-  const { document, folded, plain_mark, display_name, ...keys } = user.columns;
-  const now = { ...keys, ...heldBy(parts.active, managerId, owner) };
-  const former = toParts(before.resource);
-  const then = {
-    ...userKeys(former),
-    ...heldBy(former.active, before.manager?.id ?? null, before.ownerSourceId),
-  };
-  const version = {
-    id,
-    document,
-    folded,
-    plain_mark,
-    display_name,
-    // A clock that was set back must not take lastModified back with it.
-    modified: laterOf(context.now, before.modified),
-    former_version: before.version,
-  };
-  const done = await updateUser(tx, version, equalValues(now, then) ? undefined : now);
-  if (!done) throw new StaleRead(`The user ${id}`);
-}
-
-function heldBy(active: boolean, managerId: number | null, owner: number | null) {
-  return {
-    state: active ? ('active' as const) : ('inactive' as const),
-    owner_source_id: owner,
-    manager_id: managerId,
-  };
-}
-
-async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {
-  const changed = users.filter(({ former, settled }) => !equalValues(former?.emails, settled.emails));
-  if (changed.length === 0) return;
-  await replaceEmails(
-    tx,
-    changed.map(({ id, parts, outcome }) => ({ id, isNew: outcome === 'created', document: parts.document })),
-  );
 }
 
 /** Counts what the change of these users changes in others. */
