@@ -5,8 +5,8 @@ import type { Reader, Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { keepInPassing, lockInPassing } from '../storage/row-lock.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
+import { findLiveUsers, findUsersByEmailKeys, findUsersByNameKeys } from './find-users-store.ts';
 import { findLinks } from './source-link-store.ts';
-import { findLiveUsers, findUsersByEmailKeys, findUsersByNameKeys } from './user-store.ts';
 
 /** What a manager value leads to. */
 export type ManagerOutcome =

@@ -5,6 +5,7 @@ import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
 import { filterScope, memberFilterSql } from './filter-sql.ts';
+import { findLiveUsers } from './find-users-store.ts';
 import { appendJournal, type JournalEntry } from './journal-store.ts';
 import { mayArrive, mayWait, referenceError, resolveReferences } from './manager.ts';
 import { memberEntries } from './member-entries.ts';
@@ -17,7 +18,6 @@ import {
 } from './membership-store.ts';
 import { deletePendingOf, insertPending } from './pending-store.ts';
 import { touchUsers } from './touch-store.ts';
-import { findLiveUsers } from './user-store.ts';
 
 /** One change of a group's members; values are user ids as clients send them. */
 export type MemberChange =

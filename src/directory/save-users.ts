@@ -4,6 +4,7 @@ import type { Tx } from '../storage/database.ts';
 import { isPostgres } from '../storage/list-parameter.ts';
 import { keepInPassing } from '../storage/row-lock.ts';
 import type { DirectoryContext } from './context.ts';
+import { findArchived } from './find-users-store.ts';
 import { appendJournal, difference, type JournalAction, type JournalEntry } from './journal-store.ts';
 import { keepArrivals } from './manager.ts';
 import { unitTypes } from './organisation.ts';
@@ -16,7 +17,7 @@ import { deleteLink, upsertLinks } from './source-link-store.ts';
 import { touchOtherReports, touchWhereShown } from './touch-store.ts';
 import { type GroupOfUser, shownName, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
-import { findArchived, primaryUnits, selectUsers } from './user-store.ts';
+import { primaryUnits, selectUsers } from './user-store.ts';
 import { laterOf } from './version.ts';
 
 export interface SavedUser {

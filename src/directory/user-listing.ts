@@ -1,13 +1,14 @@
 import type { Reader } from '../storage/database.ts';
 import { type DirectoryContext, isVisible } from './context.ts';
 import { userFilterSql, userSortKey } from './filter-sql.ts';
+import { findLiveUsers, findUsersByNameKeys } from './find-users-store.ts';
 import { userList } from './list-store.ts';
 import { equalTo, type Listing } from './query.ts';
 import { userGroups } from './related-store.ts';
 import { withoutManager } from './resource-view.ts';
 import { findLinks } from './source-link-store.ts';
 import type { User } from './user.ts';
-import { findLiveUsers, findUsersByNameKeys, selectUsers } from './user-store.ts';
+import { selectUsers } from './user-store.ts';
 
 export const userListing: Listing<User> = {
   list: userList,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { findLiveUsers, setPasswordHash } from '../directory/user-store.ts';
+import { findLiveUsers } from '../directory/find-users-store.ts';
+import { setPasswordHash } from '../directory/user-store.ts';
 import type { Application } from './application.ts';
 import { clearPasswords, listWaiting, type PlanRow } from './plan-store.ts';
 import { passwordContext } from './plan-users.ts';

@@ -1,7 +1,7 @@
 import type { DirectoryContext } from '../directory/context.ts';
+import { findArchived } from '../directory/find-users-store.ts';
 import { type ManagerOutcome, resolveManagers } from '../directory/manager.ts';
 import { findLinks } from '../directory/source-link-store.ts';
-import { findArchived } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import { findPlannedRecords, type PlannedRecord } from './plan-store.ts';

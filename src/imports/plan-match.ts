@@ -1,4 +1,4 @@
-import { findUsersByEmailKeys, findUsersByNameKeys, type UserHit } from '../directory/user-store.ts';
+import { findUsersByEmailKeys, findUsersByNameKeys, type UserHit } from '../directory/find-users-store.ts';
 import type { Reader } from '../storage/database.ts';
 import { IdSet } from './compact-set.ts';
 import { findLinkedUsers, findUserFacts, type UserFacts } from './match-store.ts';
