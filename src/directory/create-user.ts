@@ -29,6 +29,10 @@ interface Creation {
   readonly hash: string | undefined;
 }
 
+/**
+ * Creates the user, or does what `onMatch` says with the one whom it would duplicate. Throws MatchGone for a password
+ * that was not hashed, and `uniqueness` for a match that is refused.
+ */
 export async function createOrMatch(
   tx: Tx,
   context: DirectoryContext,
@@ -44,6 +48,7 @@ export async function createOrMatch(
   return { outcome: 'created', resource: await seenBy(tx, context, user) };
 }
 
+/** See `Users.createRing`. */
 export async function createRing(
   tx: Tx,
   context: DirectoryContext,

@@ -8,6 +8,7 @@ import type { UserDraft } from './user-draft.ts';
 import { insertUsers, replaceEmails, updateUser, userColumns, userKeys } from './user-store.ts';
 import { laterOf } from './version.ts';
 
+/** A user whose id is known, and what its row is to say. */
 export type Placed = UserDraft & {
   readonly id: number;
   /** Undefined for one that stays as it is. */
@@ -20,6 +21,7 @@ export function isWritten(user: Placed): user is Written {
   return user.columns !== undefined;
 }
 
+/** Gives ids to those who are new. */
 export async function place(tx: Tx, drafts: readonly UserDraft[]): Promise<Placed[]> {
   const unnumbered = drafts.filter(
     ({ before, change }) => before === undefined && change.id === undefined,
@@ -32,6 +34,7 @@ export async function place(tx: Tx, drafts: readonly UserDraft[]): Promise<Place
   });
 }
 
+/** Throws StaleRead for one who has been changed meanwhile, the database's own error for a userName that is taken. */
 export async function writeRows(tx: Tx, context: DirectoryContext, users: readonly Written[]): Promise<void> {
   const created = users.filter((user) => user.outcome === 'created');
   if (created.length > 0)
@@ -91,6 +94,7 @@ function heldBy(active: boolean, managerId: number | null, owner: number | null)
   };
 }
 
+/** The addresses by which users are found, where they have changed. */
 export async function writeEmails(tx: Tx, users: readonly Placed[]): Promise<void> {
   const changed = users.filter(({ former, settled }) => !equalValues(former?.emails, settled.emails));
   if (changed.length === 0) return;
