@@ -5,6 +5,7 @@ import type { ConnectorKind, PreviewRecord } from '../connectors/connectors.ts';
 import { languages, writeNewConnector } from '../connectors/new-connector.ts';
 import { ConnectorRegistry } from '../connectors/registry.ts';
 import {
+  beginning,
   type ConnectorCall,
   importFromConnector,
   previewConnector,
@@ -196,9 +197,12 @@ export async function runByCommand(call: Call): Promise<Answer> {
     const work = new ImportWork(call, services);
     const { force, dryRun } = call.options;
     const request = { source, force: force === true, dryRun: dryRun === true };
-    const parts = { ...processParts(call), intake: work.parts.intake };
-    const { receipt } = await importFromConnector(parts, asked, request);
-    const { mode } = asked;
+    const { database, clock } = services;
+    const parts = { ...processParts(call), database, clock, intake: work.parts.intake };
+    const from = call.options.full === true ? {} : await beginning(database.read, source.id, asked);
+    const toRead = { ...asked, ...from };
+    const { mode } = toRead;
+    const { receipt } = await importFromConnector(parts, toRead, request);
     if (receipt === undefined) {
       return { value: { status: 'empty', mode, log: run.log }, text: 'Nothing has changed in the source.' };
     }

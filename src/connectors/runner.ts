@@ -1,13 +1,18 @@
-import { readFile, stat } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
+import { type Checkpoint, findCheckpoint, saveCheckpoint } from '../imports/checkpoint-store.ts';
 import type { Intake, IntakeRequest, Receipt } from '../imports/intake.ts';
+import { sha256Hex } from '../security/secret-key.ts';
+import type { Database, Reader } from '../storage/database.ts';
 import { readDocument } from '../xml/reader.ts';
 import { writeGroup, writeUser } from '../xml/write.ts';
 import { clean, type LogLine } from './connector-log.ts';
 import { ConnectorProcess, type ProcessParts } from './connector-process.ts';
 import {
   type Config,
+  type ConfigSchema,
   type ConnectorAction,
   type ConnectorKind,
   checkpointBytesMax,
@@ -18,7 +23,7 @@ import {
 } from './connectors.ts';
 import type { Json } from './contract.ts';
 import { startOf } from './host-command.ts';
-import { SecretMask, secretsOf } from './secrets.ts';
+import { SecretMask, secretsOf, withoutSecrets } from './secrets.ts';
 
 const answerBytesMax = 64 * 1024;
 const previewBytesMax = 64 * 1024 * 1024;
@@ -126,22 +131,23 @@ async function documentPreview(output: AsyncIterable<Uint8Array>, count: number)
 
 export interface ImportParts extends ProcessParts {
   readonly intake: Pick<Intake, 'accept'>;
+  readonly database: Database;
+  readonly clock: Clock;
 }
 
 export interface TakenIn {
   /** Absent when a delta has brought nothing. */
   readonly receipt?: Receipt;
-  /** What the connector has left for its next run; undefined for nothing. It counts once the import is completed. */
-  readonly checkpoint: Json | undefined;
   readonly memoryBytesPeak: number;
 }
 
 /**
- * Runs the connector and takes its document in. Throws what intake throws, and `unavailable` when the process does not
+ * Runs the connector and takes its document in; what it leaves for its next run counts once the import is completed, at
+ * once where there is nothing to import. Throws what intake throws, and `unavailable` when the process does not
  * end well; nothing of its document is left then.
  */
 export async function importFromConnector(
-  { intake, ...parts }: ImportParts,
+  { intake, database, clock, ...parts }: ImportParts,
   call: ConnectorCall,
   request: Pick<IntakeRequest, 'source' | 'dryRun' | 'force'>,
 ): Promise<TakenIn> {
@@ -150,7 +156,10 @@ export async function importFromConnector(
   const first = await output.next();
   if (first.done) {
     if (call.mode === 'full') throw nobody();
-    return { checkpoint: await readCheckpoint(child.folder), memoryBytesPeak: child.memoryBytesPeak };
+    const left = request.dryRun === true ? undefined : await readCheckpoint(child.folder, call);
+    if (left !== undefined)
+      await database.write((tx) => saveCheckpoint(tx, request.source.id, left, timestamp(clock)));
+    return { memoryBytesPeak: child.memoryBytesPeak };
   }
   const { kind, signal } = call;
   const stream = continued(first.value, output);
@@ -159,10 +168,11 @@ export async function importFromConnector(
     stream,
     origin: 'connector',
     file: kind.kind,
+    checkpoint: () => readCheckpoint(child.folder, call),
     ...(signal === undefined ? {} : { signal }),
   });
   const { memoryBytesPeak } = child;
-  return { receipt, checkpoint: await readCheckpoint(child.folder), memoryBytesPeak };
+  return { receipt, memoryBytesPeak };
 }
 
 function nobody(): DomainError {
@@ -175,18 +185,46 @@ async function* continued(first: Uint8Array, rest: AsyncIterable<Uint8Array>): A
   yield* rest;
 }
 
-/** What the process has left in `checkpoint.json` of its folder. */
-async function readCheckpoint(folder: string): Promise<Json | undefined> {
+/** What the process has left in `checkpoint.json` of its folder; undefined when it has left nothing. */
+async function readCheckpoint(
+  folder: string,
+  { kind, config }: ConnectorCall,
+): Promise<Checkpoint | undefined> {
   const path = join(folder, checkpointFile);
-  const found = await stat(path).catch(() => undefined);
+  const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (!found.isFile() || found.size > checkpointBytesMax)
-    throw badCheckpoint(`a file of at most ${checkpointBytesMax} bytes`);
+    throw badCheckpoint(`a file of at most ${checkpointBytesMax.toLocaleString('en')} bytes`);
+  const text = await readFile(path, 'utf8');
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Json;
+    const value = JSON.stringify(JSON.parse(text));
+    return { kind: kind.kind, digest: configDigest(kind.configSchema, config), value };
   } catch {
     throw badCheckpoint('JSON');
   }
+}
+
+/** Tells one configuration from another. Secrets are left out: a new password asks for the same people. */
+function configDigest(schema: ConfigSchema, config: Config): string {
+  return sha256Hex(JSON.stringify(sorted(withoutSecrets(schema, config))));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [name, sorted(each)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Where a run goes on: after the last import that was completed with this configuration, or from the beginning. */
+export async function beginning(
+  db: Reader,
+  sourceId: number,
+  { kind, config }: Pick<ConnectorCall, 'kind' | 'config'>,
+): Promise<Pick<ConnectorCall, 'mode' | 'checkpoint'>> {
+  const found = kind.canDelta ? await findCheckpoint(db, sourceId, kind.kind) : undefined;
+  if (found?.digest !== configDigest(kind.configSchema, config)) return { mode: 'full', checkpoint: null };
+  return { mode: 'delta', checkpoint: JSON.parse(found.value) as Json };
 }
 
 function badCheckpoint(what: string): DomainError {

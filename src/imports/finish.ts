@@ -2,6 +2,7 @@ import type { DocumentStore } from '../archive/archive.ts';
 import type { Clock } from '../clock.ts';
 import { timestamp } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
+import { dropCheckpoint, promoteCheckpoint } from './checkpoint-store.ts';
 import { applyPhases, isActive, type RunStatus } from './imports.ts';
 import { clearPayloads, countWaiting, deleteIssues, deletePlanRows } from './plan-store.ts';
 import { releaseRivals } from './rival-store.ts';
@@ -32,8 +33,10 @@ export async function completeRun({ database, clock }: FinishParts, writer: RunW
   await requireNoneWaiting(database, writer);
   const status = writer.progress.counts.issues === 0 ? 'completed' : 'completed-with-errors';
   await writer.update(async (tx) => {
+    const now = timestamp(clock);
     await releaseRivals(tx);
-    return { ...settled(status, timestamp(clock)), message: null };
+    await promoteCheckpoint(tx, writer.claim.id, now);
+    return { ...settled(status, now), message: null };
   });
   return status;
 }
@@ -55,7 +58,10 @@ export async function tidySettled({ database, documents }: FinishParts): Promise
   for (const { id, document } of await listSettledDocuments(database.read)) {
     await clearPlan(database, id);
     await documents.removeDocument(document);
-    await database.write((tx) => forgetDocument(tx, id));
+    await database.write(async (tx) => {
+      await dropCheckpoint(tx, id);
+      await forgetDocument(tx, id);
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import type { GeneralSource } from '../sources/source-store.ts';
 import type { Database } from '../storage/database.ts';
+import { type Checkpoint, keepCheckpoint, saveCheckpoint } from './checkpoint-store.ts';
 import { refuseForeign, refuseInvalid, refuseLate } from './document-refused.ts';
 import type { RunOrigin, RunStatus } from './imports.ts';
 import type { Verdict } from './inspect.ts';
@@ -44,6 +45,8 @@ export interface IntakeRequest {
   readonly ticket?: string;
   /** Imports again what the last completed run has imported already. */
   readonly force?: boolean;
+  /** Asked once the stream has ended: where a connector goes on, once all of this is imported. */
+  readonly checkpoint?: () => Promise<Checkpoint | undefined>;
   /** Plans and stops. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
@@ -71,6 +74,7 @@ interface JudgedDocument {
   readonly spooled: SpooledDocument;
   readonly verdict: ValidVerdict;
   readonly circumstances: string;
+  readonly checkpoint?: Checkpoint | undefined;
 }
 
 /** Documents on their way in at the same time, and of these the ones that are being inspected. */
@@ -139,7 +143,7 @@ export class Intake {
     });
     try {
       const same = await this.#sameAsLast(request, spooled.sha256, circumstances);
-      if (same !== undefined) return unchanged(same);
+      if (same !== undefined) return await this.#unchanged(request, same);
       const verdict = await this.#inspect(spooled, documentBytesMax, signal);
       refuseForeign(source, verdict);
       signal?.throwIfAborted();
@@ -200,13 +204,23 @@ export class Intake {
     return isSame && last.status === 'completed' ? last : undefined;
   }
 
+  /** All of it is imported, so the next run can go on from its end. */
+  async #unchanged({ source, checkpoint: ask }: IntakeRequest, run: RunRow): Promise<Receipt> {
+    const { database, clock } = this.#parts;
+    const checkpoint = await ask?.();
+    if (checkpoint !== undefined)
+      await database.write((tx) => saveCheckpoint(tx, source.id, checkpoint, timestamp(clock)));
+    return unchanged(run);
+  }
+
   async #queue(request: IntakeRequest, judged: JudgedDocument): Promise<Receipt> {
     const { documents, log, onQueued } = this.#parts;
     const { source, origin } = request;
+    const checkpoint = request.dryRun === true ? undefined : await request.checkpoint?.();
     // Before the files get their lasting places: from there on only a failing insertion removes them.
     const obstacle = await this.#obstacleOf(source.id);
     const accepted = await documents.accept(judged.spooled, source.id);
-    const importId = await this.#insert(request, judged, accepted);
+    const importId = await this.#insert(request, { ...judged, checkpoint }, accepted);
     const { sha256, bytes } = judged.spooled;
     const { users, groups, warnings } = judged.verdict;
     log.info({ runId: importId, sourceId: source.id, origin, sha256, bytes, users, groups }, 'import queued');
@@ -237,7 +251,7 @@ export class Intake {
 
   async #insert(
     { source, origin, dryRun = false, file, ticket }: IntakeRequest,
-    { spooled, verdict, circumstances }: JudgedDocument,
+    { spooled, verdict, circumstances, checkpoint }: JudgedDocument,
     accepted: AcceptedDocument,
   ): Promise<number> {
     const { database, documents, clock } = this.#parts;
@@ -246,9 +260,11 @@ export class Intake {
     const facts = { sourceId: source.id, origin, dryRun, sha256, circumstances, file, ticket };
     const contents = { bytes, users, groups, warnings };
     try {
-      return await database.write((tx) =>
-        insertRun(tx, { ...facts, ...contents, ...accepted, now: timestamp(clock) }),
-      );
+      return await database.write(async (tx) => {
+        const id = await insertRun(tx, { ...facts, ...contents, ...accepted, now: timestamp(clock) });
+        if (checkpoint !== undefined) await keepCheckpoint(tx, id, checkpoint);
+        return id;
+      });
     } catch (error) {
       await documents.forget(accepted);
       throw error;

@@ -271,6 +271,25 @@ export interface ImportEventTable {
   facts: string;
 }
 
+/** What a connector has left with the document of a run that is not over. */
+export interface ImportCheckpointTable {
+  run_id: number;
+  kind: string;
+  digest: string;
+  /** JSON. */
+  value: string;
+}
+
+/** Where connectors go on: the checkpoint of the last import that was completed. */
+export interface ConnectorCheckpointTable {
+  source_id: number;
+  kind: string;
+  digest: string;
+  /** JSON. */
+  value: string;
+  saved: string;
+}
+
 export interface AdminAccountTable {
   id: Generated<number>;
   name: string;
@@ -330,6 +349,8 @@ export interface Tables {
   import_plan: ImportPlanTable;
   import_issue: ImportIssueTable;
   import_event: ImportEventTable;
+  import_checkpoint: ImportCheckpointTable;
+  connector_checkpoint: ConnectorCheckpointTable;
   admin_account: AdminAccountTable;
   invitation: InvitationTable;
   session: SessionTable;

@@ -82,8 +82,12 @@ export class ConnectorHouse implements AsyncDisposable {
 
   /** Runs the connector; its document is taken in and waits for a processor. */
   async takeIn(kind: string, config: Config, options?: CallOptions): Promise<TakenIn> {
-    const { source, intake } = this.imports;
-    return importFromConnector({ ...this.parts, intake }, await this.call(kind, config, options), { source });
+    const { source, intake, database, clock } = this.imports;
+    return importFromConnector(
+      { ...this.parts, intake, database, clock },
+      await this.call(kind, config, options),
+      { source },
+    );
   }
 
   /** Runs the connector for its document alone: whether that can be imported is another question. */
@@ -107,11 +111,15 @@ export class ConnectorHouse implements AsyncDisposable {
         warnings: [],
       };
     };
-    const { source } = this.imports;
+    const { source, database, clock } = this.imports;
     const call = await this.call(kind, config);
-    const { memoryBytesPeak } = await importFromConnector({ ...this.parts, intake: { accept } }, call, {
-      source,
-    });
+    const { memoryBytesPeak } = await importFromConnector(
+      { ...this.parts, database, clock, intake: { accept } },
+      call,
+      {
+        source,
+      },
+    );
     return { users, memoryBytesPeak };
   }
 

@@ -282,6 +282,20 @@ async function createImportPlans({ integer, table }: Make): Promise<void> {
       .addColumn('kind', 'text', required)
       .addColumn('facts', 'text', required)
       .addPrimaryKeyConstraint('import_event_pk', ['run_id', 'seq']),
+    table('import_checkpoint')
+      .addColumn('run_id', integer, (column) =>
+        column.primaryKey().references('import_run.id').onDelete('cascade'),
+      )
+      .addColumn('kind', 'text', required)
+      .addColumn('digest', 'text', required)
+      .addColumn('value', 'text', required),
+    table('connector_checkpoint')
+      .addColumn('source_id', integer, references('source.id'))
+      .addColumn('kind', 'text', required)
+      .addColumn('digest', 'text', required)
+      .addColumn('value', 'text', required)
+      .addColumn('saved', 'text', required)
+      .addPrimaryKeyConstraint('connector_checkpoint_pk', ['source_id', 'kind']),
   );
 }
 
