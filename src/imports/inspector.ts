@@ -2,7 +2,8 @@ import { DomainError } from '../errors.ts';
 import { giveWay } from './give-way.ts';
 import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
 
-const deadlineMsMin = 5_000;
+/** On a busy machine a child takes seconds to start, and nobody may be told then that a sound document is wrong. */
+const deadlineMsMin = 20_000;
 const deadlineMsMax = 60_000;
 const bytesPerSecond = 20 * 1024 * 1024;
 /** 100 problems of at most a few kilobytes each. */
