@@ -34,7 +34,7 @@ import { deleteAllLinks } from './source-link-store.ts';
 import { TextCache } from './text-cache.ts';
 import { touchMembersOf, touchUsers } from './touch-store.ts';
 import { writeCreate, writeUnique } from './uniqueness.ts';
-import { requireVersion } from './version.ts';
+import { type Preconditions, requireVersion } from './version.ts';
 
 const memberTextBytesMax = 8 * 1024 * 1024;
 
@@ -97,11 +97,16 @@ export class Groups {
   }
 
   /** PUT: `members` left out empties the group, as RFC 7644 §3.5.1 has it for every attribute but the type. */
-  replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<Group> {
+  replace(
+    context: DirectoryContext,
+    id: number,
+    body: ScimObject,
+    preconditions: Preconditions = {},
+  ): Promise<Group> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'group_', [id]);
       const before = await getGroup(tx, context, id);
-      requireVersion(before.version, ifMatch);
+      requireVersion(before.version, preconditions);
       const { document, members } = takeMembers(context.configuration.groupType, body);
       const next = withGroupType(
         replaceResource(context.configuration.groupType, before.resource, document),
@@ -117,12 +122,12 @@ export class Groups {
     context: DirectoryContext,
     id: number,
     operations: readonly PatchOperation[],
-    options: PatchOptions & { readonly ifMatch?: string | undefined },
+    options: PatchOptions & Preconditions,
   ): Promise<Group> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'group_', [id]);
       const before = await getGroup(tx, context, id);
-      requireVersion(before.version, options.ifMatch);
+      requireVersion(before.version, options);
       const { groupType } = context.configuration;
       const steps = splitMembers(groupType, withOrigins(operations));
       const members = steps.flatMap((step) => (step.kind === 'members' ? [step] : []));
@@ -133,11 +138,11 @@ export class Groups {
   }
 
   /** DELETE removes the group and all its memberships, for good (service-description.md §3). */
-  delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
+  delete(context: DirectoryContext, id: number, preconditions: Preconditions = {}): Promise<void> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'group_', [id]);
       const group = await getGroup(tx, context, id);
-      requireVersion(group.version, ifMatch);
+      requireVersion(group.version, preconditions);
       const members = await keepMembers(tx, id, []);
       await touchUsers(tx, members, context.now);
       await deleteAllLinks(tx, 'Group', id);

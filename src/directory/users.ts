@@ -27,7 +27,7 @@ import { userListing, userListingFor } from './user-listing.ts';
 import { textOfUser } from './user-text.ts';
 import { type ResourceText, UserTexts } from './user-texts.ts';
 import { UsersAtOnce } from './users-at-once.ts';
-import { requireVersion } from './version.ts';
+import { type Preconditions, requireVersion } from './version.ts';
 
 const createAttemptsMax = 3;
 
@@ -114,11 +114,16 @@ export class Users {
   }
 
   /** PUT. A user that would not change keeps its version. */
-  replace(context: DirectoryContext, id: number, body: ScimObject, ifMatch?: string): Promise<User> {
+  replace(
+    context: DirectoryContext,
+    id: number,
+    body: ScimObject,
+    preconditions: Preconditions = {},
+  ): Promise<User> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
-      requireVersion(before.version, ifMatch);
+      requireVersion(before.version, preconditions);
       const seen = await seenBy(tx, context, before);
       const next = replaceResource(context.configuration.userType, seen.resource, body);
       const change = { before, next, mode: 'replace' as const, ...keptManager(before, seen, next) };
@@ -131,12 +136,12 @@ export class Users {
     context: DirectoryContext,
     id: number,
     operations: readonly PatchOperation[],
-    options: PatchOptions & { readonly ifMatch?: string | undefined },
+    options: PatchOptions & Preconditions,
   ): Promise<{ readonly user: User; readonly result: PatchResult }> {
     return this.#write(async (tx) => {
       await lockRows(tx, 'user', [id]);
       const before = await getLiveUser(tx, context, id);
-      requireVersion(before.version, options.ifMatch);
+      requireVersion(before.version, options);
       const { userType } = context.configuration;
       const seen = await seenBy(tx, context, before);
       const result = patchResource(userType, seen, operations, { ...options, settle: settleCompany });
@@ -152,12 +157,12 @@ export class Users {
   }
 
   /** DELETE archives: the user is gone for every source, and stays for Power Users (service-description.md §3). */
-  delete(context: DirectoryContext, id: number, ifMatch?: string): Promise<void> {
+  delete(context: DirectoryContext, id: number, preconditions: Preconditions = {}): Promise<void> {
     return this.#write(async (tx) => {
       if (isPostgres(tx)) await lockRows(tx, 'group_', await listGroupIdsOf(tx, [id]));
       await lockRows(tx, 'user', [id]);
       const user = await getLiveUser(tx, context, id);
-      requireVersion(user.version, ifMatch);
+      requireVersion(user.version, preconditions);
       await archiveUser(tx, context, user);
     });
   }

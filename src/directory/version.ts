@@ -25,18 +25,26 @@ function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, '');
 }
 
+/** What the headers of a change say of versions (RFC 9110 §13.1). */
+export interface Preconditions {
+  readonly ifMatch?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
+}
+
 /**
- * Throws `versionMismatch` when If-Match names other versions than the one there is. Under which configuration the
- * client read the resource does not count: a change that it makes loses nothing by that.
+ * Throws `versionMismatch` when If-Match names other versions than the one there is, or If-None-Match that one or any.
+ * Under which configuration the client read the resource does not count: a change that it makes loses nothing by that.
  */
-export function requireVersion(version: number, ifMatch: string | undefined): void {
-  if (ifMatch === undefined) return;
+export function requireVersion(version: number, { ifMatch, ifNoneMatch }: Preconditions): void {
   const isNamed = (tag: string) => tag === '*' || tag.replace(/\.\d+"$/, '"') === `"${version}"`;
-  if (opaqueTags(ifMatch).some(isNamed)) return;
-  throw new DomainError(
-    'versionMismatch',
-    'The resource has changed since you read it; read it again and retry.',
-  );
+  if (ifMatch !== undefined && !opaqueTags(ifMatch).some(isNamed)) {
+    const detail = 'The resource has changed since you read it; read it again and retry.';
+    throw new DomainError('versionMismatch', detail);
+  }
+  if (ifNoneMatch === undefined || !opaqueTags(ifNoneMatch).some(isNamed)) return;
+  const detail =
+    'The resource is there in a version that If-None-Match names; leave the header out to change it.';
+  throw new DomainError('versionMismatch', detail);
 }
 
 /** The later of two RFC 7643 dateTimes in UTC. */

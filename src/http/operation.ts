@@ -95,7 +95,7 @@ const kindTexts: Readonly<Record<ErrorKind, string>> = {
   methodNotAllowed: 'The path has other methods.',
   notImplemented: 'The service does not do this.',
   conflict: 'It contradicts what is there, or what else the request asks for.',
-  versionMismatch: 'The resource has another version than If-Match names.',
+  versionMismatch: 'The resource has another version than If-Match names, or one that If-None-Match names.',
   unauthenticated: 'The request does not say, or not rightly, who sends it.',
   forbidden: 'The caller may not do this, or not this way.',
   misdirected: 'The service does not answer under the host name of the request.',

@@ -367,7 +367,7 @@ const parameters: Readonly<Record<string, Parameter>> = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'Entity tags; a resource of one of these versions is not sent again.',
+    description: 'Entity tags; a resource of one of these versions is not sent again, and not changed.',
     schema: { type: 'string' },
   },
 };

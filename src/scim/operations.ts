@@ -90,7 +90,7 @@ const kindsOfList: readonly ErrorKind[] = [
 ];
 const listed = 'A page of the list: in the order of ids, if no other is asked for.';
 const one = [parameterRef('ResourceId'), ...projection];
-const oneToChange = [...one, parameterRef('IfMatch')];
+const oneToChange = [...one, parameterRef('IfMatch'), parameterRef('IfNoneMatch')];
 const notModified = { description: 'The resource has a version that If-None-Match names.', headers: eTag };
 const nothing = { description: 'The resource is gone.' };
 
@@ -154,7 +154,7 @@ export function resourceOperations(name: ResourceTypeName) {
       id: `delete${name}`,
       tag,
       summary: name === 'User' ? 'Archive a user' : 'Delete a group',
-      parameters: [parameterRef('ResourceId'), parameterRef('IfMatch')],
+      parameters: [parameterRef('ResourceId'), parameterRef('IfMatch'), parameterRef('IfNoneMatch')],
       answers: { 204: nothing },
       kinds: [...kindsOfChange, 'notFound', 'versionMismatch'],
     }),

@@ -4,6 +4,7 @@ import type { Groups } from '../directory/groups.ts';
 import { companyNames } from '../directory/organisation.ts';
 import type { User } from '../directory/user.ts';
 import type { Users } from '../directory/users.ts';
+import type { Preconditions } from '../directory/version.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { PatchOperation } from '../resource/patch-operation.ts';
 import { enterpriseUserUrn, platformUserUrn, type ResourceTypeName } from '../resource/schema.ts';
@@ -11,10 +12,9 @@ import type { ScimObject, ScimValue } from '../resource/value.ts';
 import type { ScimCall } from './call.ts';
 import { decodePatch, decodeResource, patchOptions, toResourceId } from './decode.ts';
 
-/** Which resource a change is for, and which versions of it (`If-Match`) the client has in mind. */
-export interface Target {
+/** Which resource a change is for, and which versions of it the client has in mind. */
+export interface Target extends Preconditions {
   readonly id: number;
-  readonly ifMatch: string | undefined;
 }
 
 interface Versioned {
@@ -67,24 +67,24 @@ export function userVerbs(people: Users): UserVerbs {
       }
       return created;
     },
-    async replace(call, { id, ifMatch }, body) {
+    async replace(call, { id, ...preconditions }, body) {
       touch(call, 'User', id);
-      const user = await people.replace(call.context, id, body, ifMatch);
+      const user = await people.replace(call.context, id, body, preconditions);
       noteLostCompany(call, user, body);
       return user;
     },
-    async patch(call, { id, ifMatch }, operations) {
+    async patch(call, { id, ...preconditions }, operations) {
       touch(call, 'User', id);
-      const options = { ...patchOptions(call), ifMatch };
+      const options = { ...patchOptions(call), ...preconditions };
       const { user, result } = await people.patch(call.context, id, operations, options);
       call.trace.ignored.push(...result.ignored);
       note(call, 'element-created-for-value-path', result.createdForPaths);
       note(call, 'bare-extension-name', result.bareNames);
       return user;
     },
-    delete(call, { id, ifMatch }) {
+    delete(call, { id, ...preconditions }) {
       touch(call, 'User', id);
-      return people.delete(call.context, id, ifMatch);
+      return people.delete(call.context, id, preconditions);
     },
   };
 }
@@ -100,24 +100,26 @@ export function groupVerbs(directory: Groups): Verbs<Group> {
       touch(call, 'Group', created.resource.id);
       return created;
     },
-    replace(call, { id, ifMatch }, body) {
+    replace(call, { id, ...preconditions }, body) {
       touch(call, 'Group', id);
-      return directory.replace(call.context, id, body, ifMatch);
+      return directory.replace(call.context, id, body, preconditions);
     },
-    patch(call, { id, ifMatch }, operations) {
+    patch(call, { id, ...preconditions }, operations) {
       touch(call, 'Group', id);
-      return directory.patch(call.context, id, operations, { ...patchOptions(call), ifMatch });
+      return directory.patch(call.context, id, operations, { ...patchOptions(call), ...preconditions });
     },
-    delete(call, { id, ifMatch }) {
+    delete(call, { id, ...preconditions }) {
       touch(call, 'Group', id);
-      return directory.delete(call.context, id, ifMatch);
+      return directory.delete(call.context, id, preconditions);
     },
   };
 }
 
 /** The resource that the path of a request names. */
 export function targetOf(request: Request, id: string): Target {
-  return { id: toResourceId(id), ifMatch: request.headers.get('if-match') ?? undefined };
+  const ifMatch = request.headers.get('if-match') ?? undefined;
+  const ifNoneMatch = request.headers.get('if-none-match') ?? undefined;
+  return { id: toResourceId(id), ifMatch, ifNoneMatch };
 }
 
 /** For the request log; an id of no resource is not worth a line. */

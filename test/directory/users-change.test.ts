@@ -233,6 +233,35 @@ describe.each(dialects())('entity tags on %s', (dialect) => {
     expect((await get('W/"2"')).status).toBe(200);
   });
 
+  test('let nothing pass with an If-None-Match of the version there is, or of any', async () => {
+    await using app = await openTestApp({ dialect });
+    await app.createUser({ userName: 'ann' });
+    await app.createGroup({ displayName: 'Sales' });
+    const rename = [{ op: 'replace', path: 'displayName', value: 'x' }];
+    const attempts = (headers: Record<string, string>) => [
+      () => app.call('PUT', '/Users/1', { userName: 'ann', displayName: 'x' }, { headers }),
+      () => app.patch('/Users/1', rename, { headers }),
+      () => app.call('PUT', '/Groups/1', { displayName: 'x' }, { headers }),
+      () => app.patch('/Groups/1', rename, { headers }),
+      () => app.call('DELETE', '/Users/1', undefined, { headers }),
+      () => app.call('DELETE', '/Groups/1', undefined, { headers }),
+    ];
+    for (const tag of ['*', 'W/"1"', '"7", "1"']) {
+      for (const attempt of attempts({ 'if-none-match': tag })) {
+        const { status, body } = await attempt();
+        expect({ status, detail: body.detail }).toEqual({
+          status: 412,
+          detail:
+            'The resource is there in a version that If-None-Match names; leave the header out to change it.',
+        });
+      }
+    }
+    expect(await app.history()).toEqual(['User 1 create', 'Group 1 create']);
+    for (const attempt of attempts({ 'if-none-match': 'W/"77"', 'if-match': '*' })) {
+      expect((await attempt()).status).toBeLessThan(300);
+    }
+  });
+
   test('let nothing pass with an If-Match of another version', async () => {
     await using app = await openTestApp({ dialect });
     await app.createUser({ userName: 'ann' });
