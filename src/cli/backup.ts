@@ -1,10 +1,10 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/options.ts';
 import { DomainError } from '../errors.ts';
 import { migrateToLatest } from '../storage/migrate.ts';
 import { openSqlite } from '../storage/sqlite.ts';
-import { copyDatabase, integrityProblems, syncPath } from '../storage/sqlite-copy.ts';
+import { copyDatabase, foldLog, integrityProblems, syncPath } from '../storage/sqlite-copy.ts';
 import { type DataFolder, makeDataFolder, requireDataFolder } from './data-folder.ts';
 import { takeServeLock } from './locks.ts';
 
@@ -69,18 +69,39 @@ async function prepare(file: string, place: string): Promise<string> {
   return place;
 }
 
+/** The former database has two names before the new one takes the first of them, in one step. */
 function swap(folder: DataFolder, prepared: string, now: Date): string | undefined {
   const former = `${folder.database}.before-${now.toISOString().replaceAll(/[:.]/g, '-')}`;
   const isThere = existsSync(folder.database);
-  if (isThere) {
-    // After a crash the log beside the database holds what the database does not: they stay together.
-    if (existsSync(`${folder.database}-wal`)) renameSync(`${folder.database}-wal`, `${former}-wal`);
-    renameSync(folder.database, former);
-    rmSync(`${folder.database}-shm`, { force: true });
-  }
+  if (isThere) keep(folder.database, former);
+  syncPath(folder.path, 'folder');
+  for (const ending of ['-wal', '-shm']) rmSync(folder.database + ending, { force: true });
   renameSync(prepared, folder.database);
   syncPath(folder.path, 'folder');
   return isThere ? former : undefined;
+}
+
+function keep(database: string, former: string): void {
+  const [log, formerLog] = [`${database}-wal`, `${former}-wal`];
+  try {
+    // Of a database that is not sound nobody knows what belongs to it, and opening it may remove its log.
+    if (existsSync(log)) giveName(log, formerLog);
+    if (foldLog(database)) rmSync(formerLog, { force: true });
+    giveName(database, former);
+  } catch (error) {
+    throw toSentence(error, former);
+  }
+}
+
+/** A second name, or where the file system knows none, a copy. Throws when there is a file of that name. */
+function giveName(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') throw error;
+    copyFileSync(path, name, constants.COPYFILE_EXCL);
+    syncPath(name);
+  }
 }
 
 function removeDatabase(path: string): void {

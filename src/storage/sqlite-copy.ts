@@ -36,6 +36,24 @@ export function copyDatabase(from: string, to: string): void {
   }
 }
 
+/**
+ * Brings what the write-ahead log of a database holds into its file, and empties the log. False for a file that is no
+ * sound database; throws `unavailable` while somebody reads from it.
+ */
+export function foldLog(path: string): boolean {
+  const sqlite = new Sqlite(path, { readwrite: true, strict: true });
+  try {
+    sqlite.run('PRAGMA busy_timeout = 2000');
+    const [[isBusy]] = sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').values() as [[number]];
+    if (isBusy === 0) return true;
+  } catch {
+    return false;
+  } finally {
+    sqlite.close();
+  }
+  throw new DomainError('unavailable', 'Another program reads the database; end it, and try again.');
+}
+
 function vacuumInto(from: string, to: string): void {
   const sqlite = new Sqlite(from, { readonly: true, strict: true });
   try {

@@ -2,6 +2,8 @@ import { Database as Sqlite } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { restore } from '../../src/cli/backup.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { takeInstanceLock } from '../../src/storage/instance-lock.ts';
 import { type Json, readFailure, Workplace } from './support.ts';
 
@@ -127,6 +129,35 @@ describe('rollcall backup and restore', () => {
     const { former } = await place.json('restore', copy);
     using kept = new Sqlite(String(former), { readonly: true });
     expect(kept.query('select count(*) as n from source').get()).toEqual({ n: 2 });
+  });
+
+  test('a restore that fails in the middle leaves the former database whole, with all that its log holds', async () => {
+    using place = await withSource('first');
+    const copy = join(place.folder, 'copy.db');
+    await place.json('backup', copy);
+    using open = new Sqlite(join(place.data, 'rollcall.db'));
+    open.query('select count(*) from source').get();
+    await place.json('source', 'create', '--kind', 'scim', '--name', 'second');
+    expect(statSync(join(place.data, 'rollcall.db-wal')).size).toBeGreaterThan(0);
+    const now = new Date('2030-01-01T00:00:00.000Z');
+    // In the place where the former database is to be kept is something else.
+    mkdirSync(join(place.data, 'rollcall.db.before-2030-01-01T00-00-00-000Z'));
+    const sources = { flags: { data: place.data }, environment: {}, folder: place.folder };
+    const { config } = loadConfig(sources);
+    await expect(restore(config, copy, now)).rejects.toMatchObject({ kind: 'invalidValue' });
+    expect(await sourceNames(place)).toEqual(['first', 'second']);
+  });
+
+  test('restore takes the place of a database that is not sound, and keeps it with its log', async () => {
+    using place = await withSource('first');
+    const copy = join(place.folder, 'copy.db');
+    await place.json('backup', copy);
+    writeFileSync(join(place.data, 'rollcall.db'), 'x'.repeat(8_192));
+    writeFileSync(join(place.data, 'rollcall.db-wal'), 'y'.repeat(100));
+    const former = String((await place.json('restore', copy)).former);
+    expect(await sourceNames(place)).toEqual(['first']);
+    expect(statSync(former).size).toBe(8_192);
+    expect(statSync(`${former}-wal`).size).toBe(100);
   });
 
   test('backup writes over no file', async () => {
