@@ -128,6 +128,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   dropFolder.start();
   retention.start();
   await announce(config, services, server.port ?? config.port);
+  requests.begin();
   log.info({ port: server.port ?? config.port, host: config.host, version }, 'serving');
   await stop.wait();
   log.info({}, 'stopping');

@@ -66,6 +66,15 @@ export class RequestLog {
     else this.#flushIn(this.#parts.waitMs ?? defaultWaitMs);
   }
 
+  /** Makes the file before there is anything to write: whoever looks finds an empty log, not none. */
+  begin(): void {
+    try {
+      this.#open();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
   /** Writes what waits, as far as that can be done. */
   flush(): void {
     this.#clearTimer();

@@ -193,6 +193,13 @@ describe('rollcall, compiled, in an empty folder', () => {
     expect(server.log()).not.toContain(secret);
   });
 
+  test('the request log is there before the first request', async () => {
+    const folder = installation.data('unasked');
+    await using other = await installation.serve('--data', folder);
+    expect(await installation.runJson('log', '--data', folder)).toEqual({ requests: [], next: null });
+    expect(await other.stop()).toBe(0);
+  });
+
   test('SIGTERM ends the server with status 0', async () => {
     const folder = installation.data('stopped');
     const other = await installation.serve('--data', folder);
