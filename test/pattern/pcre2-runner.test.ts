@@ -9,19 +9,19 @@ const text = 'a'.repeat(1_024);
 
 describe('Pcre2Runner', () => {
   test('ends a match at its deadline and answers the next one', async () => {
-    const runner = new Pcre2Runner({ deadlineMs: 100 });
+    const runner = new Pcre2Runner({ deadlineMs: 1_000 });
     const answers = await Promise.all([
       runner.test(runaway, text),
       runner.test('^a+$', 'aaa'),
       runner.test(runaway, text),
       runner.test('^a+$', 'aab'),
     ]);
-    const limit = { outcome: 'limit', message: 'the match took longer than 100 ms' } as const;
+    const limit = { outcome: 'limit', message: 'the match took longer than 1000 ms' } as const;
     expect(answers).toEqual([limit, { outcome: 'match' }, limit, { outcome: 'no-match' }]);
   });
 
   test('holds nobody up meanwhile', async () => {
-    const runner = new Pcre2Runner({ deadlineMs: 200 });
+    const runner = new Pcre2Runner({ deadlineMs: 1_000 });
     await runner.check('a');
     const order: string[] = [];
     const match = runner.test(runaway, text).then(() => order.push('match'));
