@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { HistoryEntry } from '../directory/history-store.ts';
 import { DomainError } from '../errors.ts';
 import { isArray, isObject, type ScimObject, type ScimValue } from '../resource/value.ts';
+import type { Reader } from '../storage/database.ts';
 import type { ResourceTypeName } from '../storage/schema.ts';
 import { type Answer, answering, type Call, type Exit, readNumber } from './command.ts';
 import { plain } from './table.ts';
@@ -9,6 +10,7 @@ import { plain } from './table.ts';
 const limitDefault = 50;
 const limitMax = 1_000;
 const valueCharactersMax = 300;
+const othersMax = 20;
 
 /** Adds `history` to the commands about users or groups. */
 export function registerHistory(group: Command, exit: Exit, resourceType: ResourceTypeName): void {
@@ -44,7 +46,16 @@ async function history(call: Call, resourceType: ResourceTypeName): Promise<Answ
   const also =
     others.length === 0 ? [] : [`Others had this name: ${others.map((each) => each.id).join(', ')}.`];
   const older = next === undefined ? [] : [`Older changes: --before ${next}.`];
-  const lines = [`${resourceType} ${id}, ${name}, ${state}`, ...changes.flatMap(linesOf), ...older, ...also];
+  const seeAlso = resourceType === 'User' ? await namesOfOthers(read, id) : [];
+  const see = seeAlso.map((each) => `${each.resourceType.toLowerCase()} history ${each.id} (${each.name})`);
+  const elsewhere = see.length === 0 ? [] : ['', `What groups and managers are called: ${see.join(', ')}.`];
+  const lines = [
+    `${resourceType} ${id}, ${name}, ${state}`,
+    ...changes.flatMap(linesOf),
+    ...older,
+    ...also,
+    ...elsewhere,
+  ];
   return {
     value: {
       resourceType,
@@ -54,9 +65,30 @@ async function history(call: Call, resourceType: ResourceTypeName): Promise<Answ
       changes,
       next: next ?? null,
       others: others.map((each) => each.id),
+      ...(resourceType === 'User' ? { seeAlso } : {}),
     },
     text: lines.map(plain).join('\n'),
   };
+}
+
+interface Other {
+  readonly resourceType: ResourceTypeName;
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Whose names the person shows: that they are called otherwise is no change of the person, and stands with them. */
+async function namesOfOthers(read: Reader, id: number): Promise<Other[]> {
+  const { selectUsers } = await import('../directory/user-store.ts');
+  const [user] = await selectUsers(read, [id], null);
+  const groups = (user?.groups ?? []).slice(0, othersMax);
+  const manager = user?.manager;
+  return [
+    ...groups.map((group): Other => ({ resourceType: 'Group', id: group.id, name: group.displayName })),
+    ...(manager === undefined
+      ? []
+      : [{ resourceType: 'User' as const, id: manager.id, name: manager.displayName }]),
+  ];
 }
 
 function nobody(resourceType: ResourceTypeName, text: string): DomainError {

@@ -4,6 +4,7 @@ import { machineContext } from '../directory/context.ts';
 import { userView } from '../directory/resource-view.ts';
 import type { User } from '../directory/user.ts';
 import { DomainError } from '../errors.ts';
+import type { ResolvedFilter } from '../resource/filter-resolve.ts';
 import { withSchemas } from '../resource/normalise.ts';
 import { toId } from '../resource/resource-id.ts';
 import { isArray, isObject } from '../resource/value.ts';
@@ -23,7 +24,8 @@ export function registerUser(program: Command, exit: Exit): void {
     group
       .command('find')
       .description('find people whose username, name or email address contains a text')
-      .argument('<QUERY>', 'the text, or an id'),
+      .argument('<QUERY>', 'the text, or an id')
+      .option('--archived', 'only people who are archived; without it they come after all others'),
     exit,
     { settings: addressOptions, action: find },
   );
@@ -43,7 +45,10 @@ async function find(call: Call): Promise<Answer> {
   const { openForCommand } = await import('./services.ts');
   await using services = await openForCommand(call.config);
   const configuration = await services.configurations.current();
-  const { resources, totalResults = resources.length } = await query(services, configuration, text);
+  const { resources, totalResults } = await query(services, configuration, {
+    text,
+    isLiving: call.options.archived !== true,
+  });
   const rows = resources.map((user) => [
     String(user.id),
     user.state,
@@ -58,19 +63,51 @@ async function find(call: Call): Promise<Answer> {
   return { value, text: formatTable(['ID', 'STATE', 'USERNAME', 'NAME', 'EMAIL'], rows) + more };
 }
 
-async function query({ database }: Services, configuration: Configuration, text: string) {
+interface Question {
+  readonly text: string;
+  /** Whether people who are not archived are asked for as well. */
+  readonly isLiving: boolean;
+}
+
+interface Found {
+  readonly resources: readonly User[];
+  readonly totalResults: number;
+}
+
+const nobodyFound: Found = { resources: [], totalResults: 0 };
+
+async function query(
+  { database }: Services,
+  configuration: Configuration,
+  { text, isLiving }: Question,
+): Promise<Found> {
+  const { findArchived } = await import('../directory/archived-store.ts');
+  const { filterScope, userFilterSql } = await import('../directory/filter-sql.ts');
   const { queryList } = await import('../directory/query.ts');
   const { userListing } = await import('../directory/user-listing.ts');
+  const { selectUsers } = await import('../directory/user-store.ts');
+  const context = machineContext(configuration, { kind: 'system', id: null }, timestamp(systemClock));
+  const filter = await filterOf(configuration, text);
+  const page = { filter, startIndex: 1, count: foundMax };
+  const living = isLiving ? await queryList(database, context, page, userListing) : nobodyFound;
+  const { resources, totalResults = resources.length } = living;
+  const { condition } = userFilterSql(filter, filterScope(database.dialect, context));
+  const archived = await findArchived(database.read, condition, foundMax - resources.length);
+  return {
+    resources: [...resources, ...(await selectUsers(database.read, archived.ids, null))],
+    totalResults: totalResults + archived.total,
+  };
+}
+
+async function filterOf(configuration: Configuration, text: string): Promise<ResolvedFilter> {
   const { resolveFilter } = await import('../resource/filter-resolve.ts');
   const { parseFilter } = await import('../resource/filter.ts');
-  const context = machineContext(configuration, { kind: 'system', id: null }, timestamp(systemClock));
   const literal = JSON.stringify(text);
   const terms = ['userName', 'displayName', 'name.familyName', 'emails.value'].map(
     (path) => `${path} co ${literal}`,
   );
   if (toId(text) > 0) terms.push(`id eq ${literal}`);
-  const filter = resolveFilter(context.configuration.userType, parseFilter(terms.join(' or ')));
-  return queryList(database, context, { filter, startIndex: 1, count: foundMax }, userListing);
+  return resolveFilter(configuration.userType, parseFilter(terms.join(' or ')));
 }
 
 async function show(call: Call): Promise<Answer> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { DirectoryContext } from '../../src/directory/context.ts';
+import { type DirectoryContext, machineContext } from '../../src/directory/context.ts';
 import { Groups } from '../../src/directory/groups.ts';
 import { Users } from '../../src/directory/users.ts';
 import { PasswordHasher } from '../../src/security/password-hash.ts';
@@ -39,6 +39,18 @@ async function withPeople(): Promise<Workplace> {
   return place;
 }
 
+/** Carl comes after Ann and Bob, and goes again. */
+async function withCarlArchived(place: Workplace): Promise<void> {
+  const database = openSqlite({ path: join(place.data, 'rollcall.db') });
+  const configuration = await new Configurations(database).current();
+  const context = machineContext(configuration, { kind: 'system', id: null }, '2026-02-02T00:00:00.000Z');
+  const users = new Users(database, new PasswordHasher());
+  const emails = [{ value: 'carl@example.org', type: 'work' }];
+  await users.create(context, { userName: 'carl', emails }, 'reject');
+  await users.delete(context, 3);
+  await database.close();
+}
+
 describe('rollcall user find', () => {
   const hits: [query: string, names: string[]][] = [
     ['ANN', ['ann']],
@@ -55,6 +67,21 @@ describe('rollcall user find', () => {
     for (const { resource } of users as { resource: Json }[]) {
       expect(resource.schemas).toEqual(['urn:ietf:params:scim:schemas:core:2.0:User']);
     }
+  });
+
+  test('finds archived people last, and with --archived them alone', async () => {
+    using place = await withPeople();
+    await withCarlArchived(place);
+    const names = async (...words: string[]) => {
+      const { totalResults, users } = await place.json('user', 'find', ...words);
+      const found = users as { resource: Json; state: string }[];
+      expect(totalResults).toBe(found.length);
+      return found.map(({ resource, state }) => `${resource.userName} ${state}`);
+    };
+    expect(await names('a')).toEqual(['ann active', 'carl archived']);
+    expect(await names('a', '--archived')).toEqual(['carl archived']);
+    expect(await names('3', '--archived')).toEqual(['carl archived']);
+    expect((await place.run('user', 'find', 'CAR')).stdout).toMatch(/3 +archived +carl/);
   });
 
   test('prints nothing that moves the cursor of a terminal', async () => {

@@ -80,6 +80,25 @@ describe('rollcall user history', () => {
     expect(stdout).toContain(`${now}  update  by an administrator at the command line\n`);
   });
 
+  test('says where to look for what groups and managers are called', async () => {
+    using place = await withPast();
+    const database = openSqlite({ path: join(place.data, 'rollcall.db') });
+    const configuration = await new Configurations(database).current();
+    const context = machineContext(configuration, { kind: 'system', id: null }, '2026-01-02T03:05:00.000Z');
+    const users = new Users(database, new PasswordHasher());
+    const led = { userName: 'led', [enterpriseUrn]: { manager: { value: '2' }, department: 'Sales' } };
+    await users.create(context, led, 'reject');
+    await database.close();
+    const { stdout } = await place.run('user', 'history', 'led');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      'What groups and managers are called: group history 3 (Sales), user history 2 (Ann).',
+    );
+    expect((await place.json('user', 'history', 'led')).seeAlso).toEqual([
+      { resourceType: 'Group', id: 3, name: 'Sales' },
+      { resourceType: 'User', id: 2, name: 'Ann' },
+    ]);
+  });
+
   test('goes through a long past page by page', async () => {
     using place = await withPast();
     const first = await place.json('user', 'history', '1', '--limit', '3');
