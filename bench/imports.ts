@@ -4,7 +4,15 @@ import { fileSource, type ImportFiles, makeImportFiles } from './import-file.ts'
 import { type Latencies, probeWhile } from './import-probe.ts';
 import { type Memory, median, memoryOf, PeakMemory } from './measure.ts';
 import type { BenchContext } from './options.ts';
-import { createSource, type MadeSource, referenceCommand, type Server, startProduct } from './server.ts';
+import {
+  createSource,
+  type MadeSource,
+  referenceCommand,
+  type Server,
+  setSetting,
+  startProduct,
+} from './server.ts';
+import { manyUsers, mostUsers } from './targets.ts';
 
 const kinds = ['first', 'unchanged', 'changed', 'identical'] as const;
 export type ImportKind = (typeof kinds)[number];
@@ -25,6 +33,8 @@ export interface ImportResult {
   readonly accepted: Readonly<Record<ImportKind, number>>;
   /** MiB by process, and `together` of all at one moment. */
   readonly peakMib: Readonly<Record<string, number>>;
+  /** `together` of an import of 100,000, beside one of a million. */
+  readonly peakMibOfMany: number | undefined;
   readonly memoryAfter: Memory;
   readonly latencies: { readonly idle: Latencies; readonly importing: Latencies };
 }
@@ -44,9 +54,21 @@ export async function measureImports(context: BenchContext): Promise<ImportResul
     await limitRound(context, files, samples);
     await productRound(context, files, samples);
   }
+  const peakMibOfMany = users < mostUsers ? undefined : await measurePeakOfMany(context);
   say('import: SCIM requests meanwhile');
   const latencies = await probeWhileImporting(context, files);
-  return { ...toResult(samples, files), latencies };
+  return { ...toResult(samples, files), peakMibOfMany, latencies };
+}
+
+/** Of an import a tenth as large, from which memory is not to grow with the people. */
+async function measurePeakOfMany(context: BenchContext): Promise<number | undefined> {
+  context.say(`import: ${manyUsers} people, for the memory`);
+  const folder = join(context.folder, 'many');
+  mkdirSync(folder);
+  const samples = new Samples();
+  await productRound(context, await makeImportFiles(folder, manyUsers), samples);
+  rmSync(folder, { recursive: true });
+  return samples.peakMib.together;
 }
 
 /** Every value that was measured, by name; and those of memory, of which the greatest counts. */
@@ -74,7 +96,7 @@ class Samples {
   }
 }
 
-function toResult(samples: Samples, files: ImportFiles): Omit<ImportResult, 'latencies'> {
+function toResult(samples: Samples, files: ImportFiles): Omit<ImportResult, 'latencies' | 'peakMibOfMany'> {
   const byKind = (prefix: string) =>
     Object.fromEntries(kinds.map((kind) => [kind, samples.median(`${prefix} ${kind}`)])) as Record<
       ImportKind,
@@ -178,6 +200,8 @@ async function productRound(context: BenchContext, files: ImportFiles, samples: 
 }
 
 function createFileSource(executable: string, home: string): MadeSource {
+  // A million people need more than the service takes unless it is told to.
+  setSetting(executable, home, ['documentBytesMax', String(4 * 1024 ** 3)]);
   const source = createSource(executable, home, { kind: 'general', name: fileSource.name });
   if (source.id !== fileSource.id)
     throw new Error(`The first source has the id ${source.id}, not ${fileSource.id}.`);

@@ -137,15 +137,16 @@ function targetSection(targets: readonly Target[]): string {
     const suffix = unit === '' ? '' : ` ${unit}`;
     return [
       what,
-      figure(measured) + suffix,
+      measured === undefined ? '' : figure(measured) + suffix,
       `${bound} ${must}${suffix}`,
       `${bound} ${aim}${suffix}`,
-      isMet ? 'met' : 'MISSED',
+      isMet === undefined ? 'NOT MEASURED' : isMet ? 'met' : 'MISSED',
     ];
   });
-  const met = targets.filter(({ isMet }) => isMet).length;
+  const met = targets.filter(({ isMet }) => isMet === true).length;
+  const measured = targets.filter(({ isMet }) => isMet !== undefined).length;
   return [
     table('Targets', ['', 'measured', 'must', 'aim', 'must is'], rows),
-    `${met} of ${targets.length} met.`,
+    `${met} of ${measured} met${measured < targets.length ? `; ${targets.length - measured} not measured` : ''}.`,
   ].join('\n');
 }

@@ -22,8 +22,9 @@ export interface Target {
   readonly must: number;
   readonly aim: number;
   readonly unit: string;
-  readonly measured: number;
-  readonly isMet: boolean;
+  /** Undefined when this run could not measure it. */
+  readonly measured: number | undefined;
+  readonly isMet: boolean | undefined;
 }
 
 type Bounds = readonly ['≥' | '≤', must: number, aim: number, unit?: string];
@@ -42,6 +43,13 @@ function target(what: string, measured: number | undefined, [bound, must, aim, u
   if (measured === undefined) return [];
   const isMet = bound === '≥' ? measured >= must : measured <= must;
   return [{ what, bound, must, aim, unit, measured, isMet }];
+}
+
+/** The same for a promise that is listed in any case, so that nobody takes silence for a target that is met. */
+function listed(what: string, measured: number | undefined, bounds: Bounds): Target[] {
+  if (measured !== undefined) return target(what, measured, bounds);
+  const [bound, must, aim, unit = ''] = bounds;
+  return [{ what, bound, must, aim, unit, measured, isMet: undefined }];
 }
 
 const read: Bounds = ['≥', 0.4, 0.7];
@@ -115,8 +123,8 @@ function sizeTargets({ people, groups: { addOne, addFifty }, memoryAfter }: Size
   ];
 }
 
-const manyUsers = 100_000;
-const mostUsers = 1_000_000;
+export const manyUsers = 100_000;
+export const mostUsers = 1_000_000;
 
 function importTargets({
   users,
@@ -124,6 +132,7 @@ function importTargets({
   limit,
   product,
   peakMib,
+  peakMibOfMany,
   memoryAfter,
   latencies,
 }: ImportResult): Target[] {
@@ -137,13 +146,17 @@ function importTargets({
       0.75,
     ]),
     ...target('identical file ÷ unchanged', product.identical / product.unchanged, ['≤', 0.1, 0.05]),
-    ...target('XSD step ÷ native xmllint --stream', xmllint && validation / xmllint, ['≤', 2.5, 1.7]),
-    ...target('peak memory of all processes', users >= mostUsers ? peakMib.together : undefined, [
-      '≤',
-      512,
-      300,
-      'MiB',
-    ]),
+    ...listed('XSD step ÷ native xmllint --stream', xmllint && validation / xmllint, ['≤', 2.5, 1.7]),
+    ...listed(
+      `peak memory of all processes, import of ${mostUsers}`,
+      users >= mostUsers ? peakMib.together : undefined,
+      ['≤', 512, 300, 'MiB'],
+    ),
+    ...listed(
+      `the same ÷ that of ${manyUsers}`,
+      peakMibOfMany && (peakMib.together ?? Number.NaN) / peakMibOfMany,
+      ['≤', 1.35, 1.15],
+    ),
     ...target('while importing: GET p99', importing.get.p99Ms, ['≤', 2, 0.5, 'ms']),
     ...target('while importing: PATCH p99', importing.patch.p99Ms, ['≤', 50, 10, 'ms']),
     ...target(

@@ -309,8 +309,8 @@ describe('inspectInChild', () => {
 
   test.each([
     [0, 20_000],
-    [20 * 1024 * 1024, 21_000],
-    [4 * 1024 ** 3, 60_000],
+    [20 * 1024 * 1024, 24_000],
+    [4 * 1024 ** 3, 300_000],
   ])('is given for %d bytes %d ms', (bytes, deadlineMs) => {
     expect(inspectionDeadlineMs(bytes)).toBe(deadlineMs);
   });
