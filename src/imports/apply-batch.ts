@@ -12,7 +12,7 @@ export type ApplyRows = (application: Application, tx: Tx, rows: readonly PlanRo
 const batchesMax = 1_024;
 
 /**
- * Applies all rows that wait for the phase, in batches of about ten milliseconds, of which as many share a transaction
+ * Applies all rows that wait for the phase, in batches of some ten milliseconds, of which as many share a transaction
  * as nobody else waits for.
  */
 export async function applyWaiting(
@@ -52,7 +52,7 @@ async function applyTimed(
 ): Promise<Step> {
   const startedMs = performance.now();
   const step = await applyRows(application, tx, rows);
-  size.note(rows.length, performance.now() - startedMs);
+  size.note(rows.length, performance.now() - startedMs, application.writer.isAlone);
   return { ...step, cursor: rows.at(-1)?.seq ?? 0, done: rows.length };
 }
 

@@ -30,6 +30,7 @@ export interface Step {
 
 /** A transaction that nobody waits for the end of goes on for this long: each one has its price in syncs and pages. */
 const seriesMsMax = 200;
+const aloneAfterMs = 500;
 
 /** Does the next batch of many, from `cursor` on, and tells what it did; undefined when there is none left. */
 export type NextBatch = (tx: Tx, cursor: number) => Promise<Step | undefined>;
@@ -49,6 +50,7 @@ export class RunWriter {
   readonly #clock: Clock;
   #progress: Progress;
   #phases: PhaseTotals;
+  #awaitedMs = performance.now();
 
   constructor(database: Database, clock: Clock, run: Run) {
     this.#database = database;
@@ -97,10 +99,17 @@ export class RunWriter {
     }
   }
 
+  /** Whether nobody else has waited to write for a while, as far as this one knows. */
+  get isAlone(): boolean {
+    return performance.now() - this.#awaitedMs > aloneAfterMs;
+  }
+
   /** Whoever waits is heard of between two turns of the event loop. */
   async #isAwaited(): Promise<boolean> {
     await new Promise<void>((resolve) => setImmediate(resolve));
-    return this.#database.isAwaited();
+    const isAwaited = this.#database.isAwaited();
+    if (isAwaited) this.#awaitedMs = performance.now();
+    return isAwaited;
   }
 
   /** What each phase is left with, once it is over; of the present one, the rows that waited when it began. */

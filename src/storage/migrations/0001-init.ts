@@ -361,8 +361,6 @@ async function createIndexes(db: Db): Promise<void> {
     ['import_run_source', 'import_run', ['source_id', 'id']],
     ['import_run_status', 'import_run', ['status', 'id']],
     ['import_plan_record', 'import_plan', ['run_id', 'kind', 'record_id']],
-    ['import_plan_phase', 'import_plan', ['run_id', 'phase', 'seq']],
-    ['import_plan_resource', 'import_plan', ['run_id', 'kind', 'resource_id']],
   ];
   for (const [name, table, columns] of plain) await index(name).on(table).columns(columns).execute();
   // What lists walk, by id or sorted, without looking at a row: none of those that have gone is among them.
@@ -377,6 +375,13 @@ async function createIndexes(db: Db): Promise<void> {
   ];
   for (const [name, table, columns, isThere] of walked)
     await index(name).on(table).columns(columns).where(isThere).execute();
+  // Of the rows of a plan, most either wait for no phase or are about nobody who is there already.
+  const some: [name: string, columns: string[], column: string][] = [
+    ['import_plan_phase', ['run_id', 'phase', 'seq'], 'phase'],
+    ['import_plan_resource', ['run_id', 'kind', 'resource_id'], 'resource_id'],
+  ];
+  for (const [name, columns, column] of some)
+    await index(name).on('import_plan').columns(columns).where(column, 'is not', null).execute();
   await index('user_manager').on('user').column('manager_id').where('manager_id', 'is not', null).execute();
   await index('user_inactive').on('user').columns(['id']).where(sql<boolean>`state = 'inactive'`).execute();
 }
