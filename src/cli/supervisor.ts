@@ -1,5 +1,5 @@
 import type { Subprocess } from 'bun';
-import { giveWay } from '../imports/give-way.ts';
+import { giveWay, modestMemory } from '../imports/give-way.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isTurnMessage, TurnLender } from '../storage/write-turn.ts';
@@ -19,6 +19,8 @@ const restartDelayMsMin = 200;
 const restartDelayMsMax = 30_000;
 /** A processor that ran for so long failed for a new reason: the delay starts again. */
 const settledMs = 60_000;
+/** With less, reading and planning a million records takes longer. */
+const memoryMib = 384;
 const stopDeadlineMs = 10_000;
 
 /**
@@ -72,7 +74,7 @@ export class Supervisor {
 
   #spawn(onMessage: (message: unknown) => void): Subprocess {
     const child = Bun.spawn([...this.#parts.command], {
-      env: { ...this.#parts.environment },
+      env: { ...this.#parts.environment, ...modestMemory(memoryMib) },
       stdin: 'ignore',
       stdout: 'inherit',
       stderr: 'inherit',

@@ -14,3 +14,11 @@ export function giveWay(pid: number): void {
     // It has ended already, or the system does not let us: then both run alike.
   }
 }
+
+/**
+ * For the environment of such a child: its garbage is collected as on a machine of this much memory, of which its heap is
+ * to take a part. It would otherwise grow to twice what it needs, as long as the machine has some left.
+ */
+export function modestMemory(mebibytes: number): Readonly<Record<string, string>> {
+  return { BUN_JSC_forceRAMSize: String(mebibytes * 1024 * 1024) };
+}

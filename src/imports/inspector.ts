@@ -1,5 +1,5 @@
 import { DomainError } from '../errors.ts';
-import { giveWay } from './give-way.ts';
+import { giveWay, modestMemory } from './give-way.ts';
 import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
 
 /** On a busy machine a child takes seconds to start, and nobody may be told then that a sound document is wrong. */
@@ -7,6 +7,7 @@ const deadlineMsMin = 20_000;
 const deadlineMsMax = 300_000;
 /** A fifth of what a good document is checked at, by a machine that has nothing else to do. */
 const bytesPerSecond = 5 * 1024 * 1024;
+const memoryMib = 256;
 /** 100 problems of at most a few kilobytes each. */
 const verdictBytesMax = 4 * 1024 * 1024;
 
@@ -22,8 +23,8 @@ export interface InspectionOptions {
 }
 
 /**
- * Judges a document in a child process, which can be killed and whose memory goes with it. The child gets no
- * environment: nothing in there concerns it. Returns undefined when the deadline passed; throws when the child fails.
+ * Judges a document in a child process, which can be killed and whose memory goes with it. The child gets
+ * nothing of the environment: nothing in there concerns it. Returns undefined when the deadline passed; throws when the child fails.
  */
 export async function inspectInChild(
   args: InspectArguments,
@@ -34,7 +35,7 @@ export async function inspectInChild(
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: {},
+    env: modestMemory(memoryMib),
   });
   giveWay(child.pid);
   let isLate = false;

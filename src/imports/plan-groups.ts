@@ -54,6 +54,8 @@ export class GroupPlan {
   readonly #parts: GroupPlanParts;
   readonly #byRef = new Map<string, NamedGroup>();
   readonly #numbers = new Map<string, GroupNumber>();
+  /** Canonical keys of names: thousands of people name the same few groups. */
+  readonly #keys = new Map<string, string>();
   #created = 0;
 
   constructor(parts: GroupPlanParts) {
@@ -105,7 +107,7 @@ export class GroupPlan {
       ...unitTypes.flatMap((type) => (units[type] === undefined ? [] : [{ type, name: units[type] }])),
       ...memberships,
     ]);
-    const missing = new Map(named.map((group) => [keyOf(group), group]));
+    const missing = new Map(named.map((group) => [this.#keyOf(group), group]));
     for (const key of missing.keys()) if (this.#numbers.has(key)) missing.delete(key);
     if (missing.size === 0) return [];
     const keys = [...new Set([...missing.values()].map(({ name }) => canonicalKey(name)))];
@@ -118,7 +120,7 @@ export class GroupPlan {
   }
 
   numberOf(group: NamedGroup): GroupNumber | undefined {
-    return this.#numbers.get(keyOf(group));
+    return this.#numbers.get(this.#keyOf(group));
   }
 
   #accept(record: GroupRecord, issues: Issue[]): boolean {
@@ -143,7 +145,7 @@ export class GroupPlan {
       return { line, recordId: `${id.slice(0, 100).toWellFormed()}…`, code: 'invalidRecord', message };
     }
     const recordId = id;
-    if (this.#numbers.has(keyOf(record))) {
+    if (this.#numbers.has(this.#keyOf(record))) {
       const message = `The file has another ${type} named "${name}"; the first one counts.`;
       return { line, recordId, code: 'duplicateRecord', message };
     }
@@ -170,7 +172,7 @@ export class GroupPlan {
     );
     const byLink = new Map(links.map((link) => [link.external_id, link.resource_id]));
     const byName = new Map(named.map((group) => [`${group.group_type}:${group.key}`, group.id]));
-    return (record) => groups.get(byLink.get(record.id) ?? byName.get(keyOf(record)) ?? 0);
+    return (record) => groups.get(byLink.get(record.id) ?? byName.get(this.#keyOf(record)) ?? 0);
   }
 
   #recordRow(record: GroupRecord, group: Group | undefined): NewPlanRow {
@@ -183,8 +185,8 @@ export class GroupPlan {
       ...(said === undefined ? {} : { description: said }),
     };
     const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: id, line });
-    if (group === undefined) return { ...row, ...this.#creation(keyOf(record), payload) };
-    this.#numbers.set(keyOf(record), group.id);
+    if (group === undefined) return { ...row, ...this.#creation(this.#keyOf(record), payload) };
+    this.#numbers.set(this.#keyOf(record), group.id);
     const changed = changedOfGroup(group, payload);
     if (changed.length === 0) return { ...row, action: 'unchanged', resource_id: group.id };
     return {
@@ -209,16 +211,21 @@ export class GroupPlan {
     return { action: 'create', phase: 'groups', ordinal, payload: JSON.stringify(payload) };
   }
 
+  #keyOf({ type, name }: NamedGroup): string {
+    let key = this.#keys.get(name);
+    if (key === undefined) {
+      key = canonicalKey(name);
+      this.#keys.set(name, key);
+    }
+    return `${type}:${key}`;
+  }
+
   /** A unit is given by the `@id` of one of the document's groups, or by name. */
   #unitName(type: UnitType, leaf: Leaf | undefined): string | undefined {
     if (leaf === undefined || leaf.value === '') return undefined;
     const group = this.#byRef.get(leaf.value);
     return group?.type === type ? group.name : leaf.value;
   }
-}
-
-function keyOf({ type, name }: NamedGroup): string {
-  return `${type}:${canonicalKey(name)}`;
 }
 
 export function isTypeSynchronised(options: ImportOptions, type: string): boolean {

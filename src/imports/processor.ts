@@ -192,6 +192,7 @@ export class Processor {
   /** True once the run is over, or waits for approval. */
   async #process(run: Run, signal: AbortSignal): Promise<boolean> {
     const log = this.#parts.log.child({ runId: run.id, sourceId: run.sourceId });
+    using _memory = new RunMemory(run);
     const writer = new RunWriter(this.#parts.database, this.#parts.clock, run);
     try {
       if (!(await this.#advance(run, writer, signal, log))) return false;
@@ -299,6 +300,21 @@ export class Processor {
       log.error({ err: error }, 'import failed');
       log.warn({ err: another }, 'import could not be marked as failed');
     }
+  }
+}
+
+const manyUsers = 10_000;
+
+/** What a large run has needed is given back when it ends: the next file is checked beside this process. */
+class RunMemory implements Disposable {
+  readonly #users: number;
+
+  constructor({ users }: Run) {
+    this.#users = users;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#users >= manyUsers) Bun.gc(true);
   }
 }
 

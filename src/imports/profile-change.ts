@@ -25,8 +25,7 @@ export function applyProfileChange(
   change: ProfileChange,
   state: 'active' | 'inactive' | undefined,
 ): ScimObject {
-  const { schemas: _schemas, ...stored } = before ?? {};
-  let next: ScimObject = mergeInto(stored, change.set);
+  let next = before === undefined ? change.set : mergeInto(withoutSchemas(before), change.set);
   for (const path of change.clear) next = withoutPath(next, path);
   next = fillGaps(next, change.defaults);
   return {
@@ -35,6 +34,10 @@ export function applyProfileChange(
     ...(change.externalId === undefined ? {} : { externalId: change.externalId }),
     ...(state === undefined ? {} : { active: state === 'active' }),
   };
+}
+
+function withoutSchemas({ schemas: _schemas, ...rest }: ScimObject): ScimObject {
+  return rest;
 }
 
 function mergeInto(before: ScimObject, set: ScimObject): ScimObject {

@@ -29,7 +29,7 @@ export interface Step {
 }
 
 /** A transaction that nobody waits for the end of goes on for this long: each one has its price in syncs and pages. */
-const seriesMsMax = 200;
+const seriesMsMax = 400;
 const aloneAfterMs = 500;
 
 /** Does the next batch of many, from `cursor` on, and tells what it did; undefined when there is none left. */

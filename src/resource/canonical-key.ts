@@ -19,10 +19,12 @@ export function foldCase(text: string): string {
  * which would become an i (two people, one key), and the sigma at the end of a word.
  */
 function fold(text: string): string {
-  return text
-    .split('ı')
-    .map((part) => part.toUpperCase().toLowerCase().replaceAll('ς', 'σ'))
-    .join('ı');
+  if (!text.includes('ı')) return foldPart(text);
+  return text.split('ı').map(foldPart).join('ı');
+}
+
+function foldPart(text: string): string {
+  return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** Orders texts by code point, as SQLite and PostgreSQL (collation "C") do; negative, 0 or positive. */

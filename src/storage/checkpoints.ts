@@ -4,7 +4,7 @@ import type { Database as Sqlite } from 'bun:sqlite';
 const pagesOfCommit = 1_000;
 /** After this, whoever borrowed turns has had the time to bring in what it wrote. */
 const lentForMs = 2_000;
-const pauseMs = 500;
+const pauseMs = 1_000;
 /** Pages: the log then ends where nobody else writes, so that it can begin anew. */
 const pagesMax = 16_384;
 
