@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { measureAttacks } from './attacks.ts';
+import { measureConnectors } from './connectors.ts';
 import { measureImports } from './imports.ts';
 import { type BenchContext, type BenchOptions, type Part, readOptions, usage } from './options.ts';
 import { measurePeers } from './peers.ts';
@@ -80,6 +81,7 @@ async function measure(options: BenchOptions, place: Place): Promise<Results> {
   const scale = await run('scale', measureScale);
   const imports = await run('import', measureImports);
   const start = await run('start', measureStart);
+  const connectors = await run('connectors', measureConnectors);
   const attacks = await run('attacks', measureAttacks);
   return {
     ...(scim === undefined ? {} : { scim }),
@@ -87,6 +89,7 @@ async function measure(options: BenchOptions, place: Place): Promise<Results> {
     ...(scale === undefined ? {} : { scale }),
     ...(imports === undefined ? {} : { import: imports }),
     ...(start === undefined ? {} : { start }),
+    ...(connectors === undefined ? {} : { connectors }),
     ...(attacks === undefined ? {} : { attacks }),
   };
 }

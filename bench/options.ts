@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export type Part = 'scim' | 'peers' | 'scale' | 'import' | 'start' | 'attacks';
+export type Part = 'scim' | 'peers' | 'scale' | 'import' | 'start' | 'connectors' | 'attacks';
 
 export interface BenchOptions {
   readonly json: boolean;
@@ -30,16 +30,16 @@ export interface BenchContext {
 export const usage = `Usage: bun run bench [--only PART] [--rounds N] [--users N] [--sizes N,N,…] [--keep FOLDER] [--quick] [--json]
                      [--executable FILE]
 
-  --only PART         measure this part alone: scim, peers, scale, import, start or attacks (may be repeated)
+  --only PART         measure this part alone: scim, peers, scale, import, start, connectors or attacks (repeatable)
   --rounds N          interleaved rounds, of which the median counts (default 5)
-  --users N           people in the import file (default 100000)
+  --users N           people in the import file, and in sources of connectors (default 100000)
   --sizes N,N,…       people in the directories of the scale part (default 1000,100000,1000000)
   --keep FOLDER       keep the filled directories of the scale part there, and use those that are there
   --quick             small sizes and one round: shows that it runs, no more
   --json              print everything that was measured as one JSON object
   --executable FILE   measure this executable instead of building dist/rollcall`;
 
-const parts: readonly Part[] = ['scim', 'peers', 'scale', 'import', 'start', 'attacks'];
+const parts: readonly Part[] = ['scim', 'peers', 'scale', 'import', 'start', 'connectors', 'attacks'];
 const usersMax = 1_000_000;
 const roundsMax = 100;
 const sizesMax = 5;

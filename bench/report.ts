@@ -1,4 +1,5 @@
 import { attackSection } from './attack-report.ts';
+import type { ConnectorsResult } from './connectors.ts';
 import type { ImportKind, ImportResult } from './imports.ts';
 import type { PeerResult } from './peers.ts';
 import { estimates } from './published.ts';
@@ -18,6 +19,7 @@ export function formatReport(results: Results): string {
     ...(results.scale === undefined ? [] : scaleSections(results.scale)),
     ...(results.import === undefined ? [] : importSections(results.import)),
     ...(results.start === undefined ? [] : [startSection(results.start)]),
+    ...(results.connectors === undefined ? [] : [connectorSection(results.connectors)]),
     ...(results.attacks === undefined ? [] : [attackSection(results.attacks)]),
     ...(targets.length === 0 ? [] : [targetSection(targets)]),
   ];
@@ -149,4 +151,31 @@ function targetSection(targets: readonly Target[]): string {
     table('Targets', ['', 'measured', 'must', 'aim', 'must is'], rows),
     `${met} of ${measured} met${measured < targets.length ? `; ${targets.length - measured} not measured` : ''}.`,
   ].join('\n');
+}
+
+function connectorSection({ users, results, missing }: ConnectorsResult): string {
+  const head = [
+    '',
+    'limit ms',
+    'ours ms',
+    'limit ÷ ours',
+    'limit ms CPU',
+    'ours ms CPU',
+    'limit ÷ ours',
+    'peak MiB limit',
+    'ours',
+  ];
+  const rows = results.map(({ source, reference, product, ratio, cpuRatio }) => [
+    source,
+    number(reference.ms),
+    number(product.ms),
+    ratio.toFixed(2),
+    number(reference.cpuMs),
+    number(product.cpuMs),
+    cpuRatio.toFixed(2),
+    number(reference.peakMib),
+    number(product.peakMib),
+  ]);
+  const note = missing === undefined ? '' : `\nPostgreSQL: NOT MEASURED: ${missing}`;
+  return `${table(`Connectors, ${users} people to a finished document`, head, rows)}${note}`;
 }

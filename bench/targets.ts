@@ -1,4 +1,5 @@
 import type { AttacksResult } from './attacks.ts';
+import type { ConnectorsResult } from './connectors.ts';
 import type { ImportResult } from './imports.ts';
 import type { PeerResult } from './peers.ts';
 import type { ScaleResult, SizeResult } from './scale.ts';
@@ -12,6 +13,7 @@ export interface Results {
   readonly scale?: ScaleResult;
   readonly import?: ImportResult;
   readonly start?: StartResult;
+  readonly connectors?: ConnectorsResult;
   readonly attacks?: AttacksResult;
 }
 
@@ -36,6 +38,7 @@ export function targetsOf(results: Results): Target[] {
     ...(results.scale === undefined ? [] : scaleTargets(results.scale)),
     ...(results.import === undefined ? [] : importTargets(results.import)),
     ...(results.start === undefined ? [] : startTargets(results.start)),
+    ...(results.connectors === undefined ? [] : connectorTargets(results.connectors)),
   ];
 }
 
@@ -173,4 +176,14 @@ function startTargets({ floorMs, existingFolderMs, newFolderMs, idle }: StartRes
     ...target('first answer, new data folder ÷ floor', newFolderMs / floorMs, ['≤', 8, 4]),
     ...target('idle memory of all processes', idle.residentMib, ['≤', 160, 100, 'MiB']),
   ];
+}
+
+const connector: Bounds = ['≥', 0.6, 0.8];
+const connectorMemory: Bounds = ['≤', 512, 256, 'MiB'];
+
+function connectorTargets({ results }: ConnectorsResult): Target[] {
+  return results.flatMap(({ source, ratio, product }) => [
+    ...target(`connector ${source}, reading and writing ÷ ours`, ratio, connector),
+    ...target(`connector ${source}, peak memory`, product.peakMib, connectorMemory),
+  ]);
 }
