@@ -162,11 +162,9 @@ export class RowCutter {
 }
 
 function lineBreaks(text: string): number {
+  if (text.includes('\r')) return text.match(/\r\n?|\n/g)?.length ?? 0;
   let count = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text[at];
-    if (sign === '\n' || (sign === '\r' && text[at + 1] !== '\n')) count += 1;
-  }
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
 

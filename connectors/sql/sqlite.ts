@@ -3,6 +3,7 @@
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite';
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import type { SourceRecord } from '../../src/connectors/contract.ts';
 import {
   type Batch,
   batchRows,
@@ -13,7 +14,6 @@ import {
   requireNames,
   type SqlContext,
   type SqlSession,
-  toRecord,
 } from './session.ts';
 
 /** Throws DomainError with one sentence when there is no database in the file, or none that may be read. */
@@ -62,15 +62,7 @@ async function* rowsOf(database: Database, query: Query): AsyncGenerator<Batch> 
   try {
     for (let isMore = true; isMore; ) {
       const batch = nextRows(rows, query);
-      yield {
-        columns,
-        records: batch.map((row) =>
-          toRecord(
-            columns,
-            columns.map((name) => textOf(row[name])),
-          ),
-        ),
-      };
+      yield { columns, records: batch.map(toTexts) };
       isMore = batch.length === batchRows;
       // SQLite works on this thread: without a pause nobody could cancel.
       await new Promise((resolve) => setImmediate(resolve));
@@ -107,9 +99,14 @@ function nextRows(rows: Iterator<SqliteRow>, query: Query): SqliteRow[] {
 }
 
 /** Whole numbers with all their digits, others as short as they are exact; bytes in hexadecimal digits. */
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return value instanceof Uint8Array ? value.toHex() : String(value);
+function toTexts(row: SqliteRow): SourceRecord {
+  const record: Record<string, unknown> = Object.create(null);
+  for (const name of Object.keys(row)) {
+    const value = row[name];
+    if (typeof value === 'string' || value === null) record[name] = value;
+    else record[name] = value instanceof Uint8Array ? value.toHex() : String(value);
+  }
+  return record;
 }
 
 /** Strings, names in quotes and comments, in which a semicolon is nothing but that. */

@@ -24,11 +24,15 @@ const step = /\.?([^.[\]]+)|\[(\d{1,6})\]|\[(\*)\]|\[([^=[\]]+)=([^[\]]*)\]/gy;
  */
 export function compileColumn(name: string): Column {
   const steps = /[.[]/.test(name) ? stepsOf(name) : undefined;
+  const first = steps?.[0];
   return {
     name,
     find(record) {
-      if (Object.hasOwn(record, name)) return record[name];
-      return steps === undefined ? undefined : walk(record, steps, 0);
+      // Looking first and asking whose it is only then: most columns of a default mapping are not there.
+      const value = record[name];
+      if (value !== undefined && Object.hasOwn(record, name)) return value;
+      if (steps === undefined || typeof first !== 'string' || record[first] === undefined) return undefined;
+      return walk(record, steps, 0);
     },
   };
 }

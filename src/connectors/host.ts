@@ -128,7 +128,9 @@ async function run(request: RunRequest, out: Output): Promise<void> {
   const checkpoint: { last?: Json } = {};
   const { config } = request;
   const defaults = connector.defaultMappingFor?.(config as never) ?? connector.defaultMapping;
-  const mapped = await compileMapping(config.mapping as Mapping | undefined, defaults);
+  const mapped = await compileMapping(config.mapping as Mapping | undefined, defaults, {
+    remembersSources: request.preview !== undefined,
+  });
   const context = contextOf(request, { signal: abort.signal, checkpoint, mapped });
   if (action === 'test') return out.write(`${await connector.test(context)}\n`);
   if (request.preview !== undefined) await preview(connector.read(context), request.preview, out);

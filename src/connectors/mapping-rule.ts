@@ -39,6 +39,7 @@ export async function compileRule(rule: MappingRule, context: RuleContext): Prom
     columns: origin.columns,
     text(record) {
       const value = origin.value(record);
+      if (value === undefined) return otherwise;
       const text = change(cut === undefined ? toText(value) : (cut(toText(value))[0] ?? ''));
       return text === '' ? otherwise : text;
     },
@@ -130,7 +131,7 @@ async function compileChanges(rule: RuleObject, context: RuleContext): Promise<C
   const changes: Change[] = context.isVerbatim ? [] : [(text) => text.trim()];
   for (const { pattern, with: replacement } of rule.replace ?? []) {
     const compiled = await compilePattern(pattern, 'replace', context);
-    changes.push((text) => (text === '' ? text : compiled.replace(text, replacement)));
+    changes.push(remembered((text) => (text === '' ? text : compiled.replace(text, replacement))));
   }
   const values = new Map(Object.entries(rule.values ?? {}));
   if (values.size > 0) changes.push((text) => values.get(text) ?? text);
@@ -140,6 +141,23 @@ async function compileChanges(rule: RuleObject, context: RuleContext): Promise<C
   if (others.length === 0) return first;
   const all: Change = (text) => others.reduce((sofar, change) => change(sofar), first(text));
   return context.isVerbatim ? all : (text) => all(text).trim();
+}
+
+const rememberedMax = 2_000;
+const rememberedCharactersMax = 200;
+
+/** Departments, places and dates come again and again, and a pattern costs more than all else in a rule. */
+function remembered(change: Change): Change {
+  const results = new Map<string, string>();
+  return (text) => {
+    const known = results.get(text);
+    if (known !== undefined) return known;
+    const result = change(text);
+    if (text.length > rememberedCharactersMax) return result;
+    if (results.size >= rememberedMax) results.clear();
+    results.set(text, result);
+    return result;
+  };
 }
 
 function unchanged(text: string): string {

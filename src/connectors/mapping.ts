@@ -50,19 +50,22 @@ const fieldPrefix = 'additionalfields.';
 /**
  * Compiles the mapping of a configuration over a kind's own: a rule given replaces the default of the same key, `null`
  * switches it off. Throws DomainError `invalidValue` with one sentence for a key that no attribute has, for a rule that is
- * not one, and for a pattern that RE2 does not accept.
+ * not one, and for a pattern that RE2 does not accept. `remembersSources` is for a preview: `sourceRecordOf` then knows what
+ * a record was made of, which costs every record.
  */
 export async function compileMapping(
   mapping: Mapping | undefined,
   defaults: Mapping | undefined,
+  { remembersSources = false }: { readonly remembersSources?: boolean } = {},
 ): Promise<CompiledMapping> {
   const user = await compileRules('user', mapping?.user, defaults?.user);
   const group = await compileRules('group', mapping?.group, defaults?.group);
   const buildUser = userBuilder(user.rules);
   const buildGroup = groupBuilder(group.rules);
+  const remember = remembersSources ? rememberSource : unremembered;
   return {
-    user: (record) => rememberSource(user.map(record, buildUser), record),
-    group: (record) => rememberSource(group.map(record, buildGroup), record),
+    user: (record) => remember(user.map(record, buildUser), record),
+    group: (record) => remember(group.map(record, buildGroup), record),
     warnings: () => [...user.columns.warnings(), ...group.columns.warnings()],
   };
 }
@@ -97,6 +100,10 @@ export function sourceRecordOf(record: ConnectorRecord): SourceRecord | undefine
 /** Says what `record` was made of; for whoever makes another record of a mapped one. Returns `record`. */
 export function rememberSource<T extends ConnectorRecord>(record: T, source: SourceRecord | undefined): T {
   if (source !== undefined) sources.set(record, source);
+  return record;
+}
+
+function unremembered<T extends ConnectorRecord>(record: T): T {
   return record;
 }
 
@@ -239,6 +246,9 @@ class ColumnWatch {
   }
 }
 
+type Draft = { -readonly [name in keyof User]: User[name] };
+type PartBuilder = (user: Draft, record: SourceRecord) => void;
+
 function userBuilder(rules: Rules): (record: SourceRecord) => User {
   const plain = plainUserKeys.flatMap((key): [PlainKey, CompiledRule][] => {
     const rule = rules.get(key);
@@ -250,16 +260,15 @@ function userBuilder(rules: Rules): (record: SourceRecord) => User {
     typed(rules, 'ims'),
     addresses(rules),
     memberships(rules),
-  ];
-  const builders = [...parts, fields(rules)].filter((each) => each !== undefined);
+    fields(rules),
+  ].filter((each) => each !== undefined);
   return (record) => {
-    const leaves: Partial<Record<PlainKey, Value>> = {};
+    const user: Draft = { kind: 'user', ...identity(rules, record) };
     for (const [key, rule] of plain) {
       const value = rule.text(record);
-      if (value !== undefined) leaves[key] = value;
+      if (value !== undefined) user[key] = value;
     }
-    const user: User = { kind: 'user', ...identity(rules, record), ...leaves };
-    for (const build of builders) Object.assign(user, build(record));
+    for (const build of parts) build(user, record);
     return user;
   };
 }
@@ -282,8 +291,6 @@ function requireText(rules: Rules, key: string, record: SourceRecord): string {
   );
 }
 
-type PartBuilder = (record: SourceRecord) => Partial<User>;
-
 /** The rules below `prefix`, by what stands behind it. */
 function rulesBelow(rules: Rules, prefix: string): readonly (readonly [string, CompiledRule])[] {
   return [...rules].flatMap(([key, rule]): [string, CompiledRule][] =>
@@ -296,29 +303,31 @@ function valuesOf(
   rules: readonly (readonly [string, CompiledRule])[],
   record: SourceRecord,
 ): Readonly<Record<string, Value>> | undefined {
-  const values: [string, Value][] = [];
+  let values: [string, Value][] | undefined;
   for (const [name, rule] of rules) {
     const value = rule.text(record);
-    if (value !== undefined) values.push([name, value]);
+    if (value === undefined) continue;
+    values ??= [];
+    values.push([name, value]);
   }
-  return values.length === 0 ? undefined : Object.fromEntries(values);
+  return values === undefined ? undefined : Object.fromEntries(values);
 }
 
 function typed(rules: Rules, name: 'phones' | 'ims'): PartBuilder | undefined {
   const inside = rulesBelow(rules, `${name}.`);
   if (inside.length === 0) return undefined;
-  return (record) => {
+  return (user, record) => {
     const values = valuesOf(inside, record);
-    return values === undefined ? {} : { [name]: values };
+    if (values !== undefined) user[name] = values;
   };
 }
 
 function fields(rules: Rules): PartBuilder | undefined {
   const inside = rulesBelow(rules, fieldPrefix);
   if (inside.length === 0) return undefined;
-  return (record) => {
-    const additionalfields = valuesOf(inside, record);
-    return additionalfields === undefined ? {} : { additionalfields };
+  return (user, record) => {
+    const values = valuesOf(inside, record);
+    if (values !== undefined) user.additionalfields = values;
   };
 }
 
@@ -329,11 +338,11 @@ function emails(rules: Rules): PartBuilder | undefined {
     return rule === undefined ? [] : [{ type, rule }];
   });
   if (types.length === 0) return undefined;
-  return (record) => {
+  return (user, record) => {
     const values = types.map(({ type, rule }) => ({ type, value: rule.text(record) }));
     const chosen =
       values.find(({ value }) => typeof value === 'string') ?? values.find(({ value }) => value === null);
-    return chosen === undefined ? {} : { alternateemail: chosen };
+    if (chosen !== undefined) user.alternateemail = chosen;
   };
 }
 
@@ -342,13 +351,13 @@ function addresses(rules: Rules): PartBuilder | undefined {
     .map((type) => ({ type, inside: rulesBelow(rules, `addresses.${type}.`) }))
     .filter(({ inside }) => inside.length > 0);
   if (types.length === 0) return undefined;
-  return (record) => {
-    const found: Partial<Record<'home' | 'work', Address>> = {};
+  return (user, record) => {
+    let found: Partial<Record<'home' | 'work', Address>> | undefined;
     for (const { type, inside } of types) {
       const values = valuesOf(inside, record);
-      if (values !== undefined) found[type] = values;
+      if (values !== undefined) found = { ...found, [type]: values };
     }
-    return Object.keys(found).length === 0 ? {} : { addresses: found };
+    if (found !== undefined) user.addresses = found;
   };
 }
 
@@ -360,12 +369,12 @@ function memberships(rules: Rules): PartBuilder | undefined {
     return rule === undefined ? [] : [{ type, rule }];
   });
   if (byId === undefined && byName.length === 0) return undefined;
-  return (record) => {
+  return (user, record) => {
     const ids = byId?.list(record);
     const lists = byName.map(({ type, rule }) => rule.list(record)?.map((name) => ({ type, name })));
-    if (ids === undefined && lists.every((list) => list === undefined)) return {};
+    if (ids === undefined && lists.every((list) => list === undefined)) return;
     const groups: readonly GroupReference[] = [...(ids ?? []), ...lists.flatMap((list) => list ?? [])];
-    return { groups };
+    user.groups = groups;
   };
 }
 

@@ -9,17 +9,29 @@ export const keyCharactersMax = 1_024;
 /** What is wrong with one value: `must be …`, for a sentence that begins with the attribute. */
 export class ValueError extends Error {}
 
-/** The text of a value for an element; throws ValueError when the element cannot hold it. `null` is for the caller. */
-export function leafText(name: string, value: unknown): string {
+/** Makes the text of a value, neither null nor undefined, for one element; throws ValueError when it cannot hold it. */
+export type Form = (value: unknown) => string;
+
+/** The form of an element's text, by its name. */
+export function formOf(name: LeafName): Form {
+  const form = forms.get(name);
+  if (form === undefined) return textForm;
+  return (value) => {
+    const text = plainText(value).trim();
+    return text === '' ? '' : form(text);
+  };
+}
+
+/** Any text; one of nothing but blanks is empty. */
+export function textForm(value: unknown): string {
   const text = plainText(value);
-  return text.trim() === '' ? '' : (forms.get(name)?.(text.trim()) ?? text);
+  return text.trim() === '' ? '' : text;
 }
 
 /** The text of a value that has no form of its own. */
 export function plainText(value: unknown): string {
+  if (typeof value === 'string') return value;
   switch (typeof value) {
-    case 'string':
-      return value;
     case 'boolean':
     case 'bigint':
       return String(value);

@@ -235,7 +235,7 @@ describe('a person', () => {
   });
 
   test('is traced back to its source', async () => {
-    const mapping = await compileMapping(undefined, defaults);
+    const mapping = await compileMapping(undefined, defaults, { remembersSources: true });
     const record = { id: '1' };
     expect(sourceRecordOf(mapping.user(record))).toBe(record);
     expect(sourceRecordOf({ kind: 'user', id: '1' })).toBeUndefined();
