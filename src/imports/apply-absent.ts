@@ -2,6 +2,7 @@ import { archiveUser } from '../directory/archive-user.ts';
 import { saveUsers } from '../directory/save-users.ts';
 import { selectUsers } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
 import { type Application, contextOf } from './application.ts';
 import type { PlanRow } from './plan-store.ts';
 import { missingDigest } from './record-digest.ts';
@@ -17,6 +18,7 @@ export async function applyAbsentRows(
   const context = contextOf(application);
   const isArchived = new Set(rows.filter((row) => row.action === 'archive').map((row) => row.resource_id));
   const ids = rows.flatMap((row) => row.resource_id ?? []);
+  await lockInPassing(tx, 'user', ids);
   // Since the plan was made the user may have got another owner, or may be gone.
   const users = (await selectUsers(tx, ids, run.sourceId)).filter(
     (user) => user.ownerSourceId === run.sourceId && user.state !== 'archived' && !user.doNotSynchronise,

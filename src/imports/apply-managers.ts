@@ -5,6 +5,7 @@ import type { User } from '../directory/user.ts';
 import type { UserChange } from '../directory/user-draft.ts';
 import { selectUsers } from '../directory/user-store.ts';
 import type { Tx } from '../storage/database.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
 import { type Application, contextOf } from './application.ts';
 import { applyWaiting } from './apply-batch.ts';
 import { needsPassword, type UserRow } from './apply-users.ts';
@@ -88,6 +89,7 @@ interface WaitingUser extends UserRow {
 /** `before` is as the row was planned: undefined for one whom this run has created. */
 async function findUsers({ run }: Application, tx: Tx, rows: readonly PlanRow[]): Promise<WaitingUser[]> {
   const idOf = (row: PlanRow) => row.resource_id ?? run.firstUserId + (row.ordinal ?? 0);
+  await lockInPassing(tx, 'user', rows.map(idOf));
   const users = await selectUsers(tx, rows.map(idOf), run.sourceId);
   const byId = new Map(users.filter((user) => user.state !== 'archived').map((user) => [user.id, user]));
   return rows.map((row) => {
@@ -117,6 +119,7 @@ async function leaveFailedManagers(application: Application): Promise<void> {
 }
 
 async function leaveManagers(application: Application, tx: Tx, reports: readonly number[]): Promise<Step> {
+  await lockInPassing(tx, 'user', reports);
   const users = await selectUsers(tx, reports, application.run.sourceId);
   const changes = users.map((user) => toChange(user, null));
   await saveUsers(tx, contextOf(application), changes);

@@ -1,14 +1,16 @@
 import { archiveUser } from '../directory/archive-user.ts';
 import { type SavedUser, saveUsers } from '../directory/save-users.ts';
+import { forgetDigests } from '../directory/source-link-store.ts';
 import type { User } from '../directory/user.ts';
 import type { UserChange } from '../directory/user-draft.ts';
 import { parkUserNames, selectUsers } from '../directory/user-store.ts';
 import { canonicalKey } from '../resource/canonical-key.ts';
 import type { Tx } from '../storage/database.ts';
+import { lockInPassing } from '../storage/row-lock.ts';
 import { type Application, contextOf } from './application.ts';
-import { applyMemberships } from './apply-memberships.ts';
+import { applyMemberships, type SavedUserRow } from './apply-memberships.ts';
 import { addCounts, type Counts, type Issue, noCounts } from './imports.ts';
-import { findManagersById, type ManagerLookup } from './manager-lookup.ts';
+import { findManagersInFile, type ManagerLookup } from './manager-lookup.ts';
 import { moveRows, type PlanRow, setAction, settleRow } from './plan-store.ts';
 import type { UserPayload } from './plan-users.ts';
 import { applyProfileChange } from './profile-change.ts';
@@ -43,17 +45,19 @@ async function applyUsers(
   const ending = live.filter(({ row }) => row.action === 'archive');
   for (const { before } of ending) if (before !== undefined) await archiveUser(tx, context, before);
   const saving = live.filter(({ row }) => row.action !== 'archive');
-  const managers = await findManagersById(application, tx, saving);
+  const managers = await findManagersInFile(application, tx, saving);
   const changes = saving.map((user) => toChange(application, user, managers));
   if (isChain) await parkUserNames(tx, changes.flatMap(renamedId));
-  const saved = await saveUsers(tx, context, changes);
-  await applyMemberships(
+  const written = await saveUsers(tx, context, changes);
+  const { moved, lacking } = await applyMemberships(
     application,
     tx,
     context,
-    saving.map((user, index) => ({ ...user, ...saved[index], id: saved[index]?.id ?? 0 })),
+    saving.map((user, index) => ({ ...user, ...written[index], id: written[index]?.id ?? 0 })),
   );
+  const saved = written.map((user) => (moved.has(user.id) ? withMemberships(user) : user));
   await moveOn(application, tx, saving, managers);
+  const without = await tellLacking(application, tx, lacking);
   // What their manager changes in them is counted when the manager is there.
   const isOpen = (user: UserRow, index: number) =>
     saved[index]?.outcome === 'unchanged' && managers.isOpen(user.payload);
@@ -63,7 +67,25 @@ async function applyUsers(
     (sum, user, index) => (isOpen(user, index) ? sum : addCounts(sum, outcomeOf(user.row, saved[index]))),
     counts,
   );
-  return { counts: addCounts(outcome, { archived: ending.length }), issues };
+  return { counts: addCounts(outcome, { archived: ending.length }), issues: [...issues, ...without] };
+}
+
+/** Their groups were deleted, or could not be created: the next file with these records is not "unchanged". */
+async function tellLacking(
+  { run }: Application,
+  tx: Tx,
+  users: readonly SavedUserRow[],
+): Promise<readonly Issue[]> {
+  const ids = users.map((user) => user.id);
+  await forgetDigests(tx, run.sourceId, ids);
+  const message =
+    'A group that the user is to be a member of was deleted, or could not be created, while the file was being imported; import it again.';
+  return users.map(({ row }) => issueOf(row, 'unknownGroup', message));
+}
+
+/** Another group is a change, even if nothing of the user's own is another. */
+function withMemberships(user: SavedUser): SavedUser {
+  return user.outcome === 'unchanged' ? { ...user, outcome: 'updated' } : user;
 }
 
 interface Sorted {
@@ -75,6 +97,7 @@ interface Sorted {
 /** Between plan and apply others may have archived a user or set "do not synchronise". */
 async function sortOut({ run }: Application, tx: Tx, rows: readonly PlanRow[]): Promise<Sorted> {
   const ids = rows.flatMap((row) => row.resource_id ?? []);
+  await lockInPassing(tx, 'user', ids);
   const users = new Map((await selectUsers(tx, ids, run.sourceId)).map((user) => [user.id, user]));
   const live: UserRow[] = [];
   const issues: Issue[] = [];

@@ -20,11 +20,12 @@ export interface ManagerLookup {
 type Named = readonly { readonly payload: UserPayload }[];
 
 /**
- * Managers given by an `@id` of the source: of this file, whose people have their ids already even if they come later,
- * or of an earlier one. Others stay open until everyone is written, so that nothing depends on the size of batches.
+ * Managers given by an `@id` of this file, whose people have their ids already even if they come later. Others, those of
+ * an earlier file among them, whose `@id` may become another one, stay open until everyone is written: so nothing depends
+ * on the size of batches.
  */
-export async function findManagersById({ run }: Application, tx: Tx, users: Named): Promise<ManagerLookup> {
-  return lookup(await findById(run, tx, valuesOf(users)), new Map());
+export async function findManagersInFile({ run }: Application, tx: Tx, users: Named): Promise<ManagerLookup> {
+  return lookup(await withoutArchived(tx, await findPlanned(run, tx, valuesOf(users))), new Map());
 }
 
 /** Managers given by an `@id`, else by the rules that hold for SCIM. */
@@ -45,16 +46,25 @@ function valuesOf(users: Named): string[] {
 }
 
 async function findById(run: Run, tx: Tx, values: readonly string[]): Promise<Map<string, number>> {
+  const found = await findPlanned(run, tx, values);
+  const unplanned = values.filter((value) => !found.has(value));
+  for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
+    found.set(link.external_id, link.resource_id);
+  }
+  return withoutArchived(tx, found);
+}
+
+async function findPlanned(run: Run, tx: Tx, values: readonly string[]): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const record of await findPlannedRecords(tx, run.id, values)) {
     const id = plannedId(record, run.firstUserId);
     if (id !== undefined && record.record_id !== null) found.set(record.record_id, id);
   }
-  const unplanned = values.filter((value) => !found.has(value));
-  for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
-    found.set(link.external_id, link.resource_id);
-  }
-  // Since the plan was made somebody else may have archived one of them.
+  return found;
+}
+
+/** Since the plan was made somebody else may have archived one of them. */
+async function withoutArchived(tx: Tx, found: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const gone = new Set(await findArchived(tx, [...found.values()]));
   return new Map([...found].filter(([, id]) => !gone.has(id)));
 }

@@ -111,23 +111,52 @@ export async function listAbsent(db: Reader, query: AbsentQuery): Promise<number
   return rows.map((row) => row.id);
 }
 
-const selectGroupOwners = statement<{ ids: string }, { id: number; owner_source_id: number | null }>(
-  (db, place) =>
-    db
-      .selectFrom('group_')
-      .select(['id', 'owner_source_id'])
-      .where('id', 'in', inNumbers(db, place('ids')))
-      .where('state', '=', 'existing'),
+/** What decides who leaves a group. */
+export interface GroupFacts {
+  readonly id: number;
+  readonly owner_source_id: number | null;
+  readonly group_type: string;
+}
+
+const selectGroupFacts = statement<{ ids: string }, GroupFacts>((db, place) =>
+  db
+    .selectFrom('group_')
+    .select(['id', 'owner_source_id', 'group_type'])
+    .where('id', 'in', inNumbers(db, place('ids')))
+    .where('state', '=', 'existing'),
 );
 
-/** Those of `ids` that are existing groups, with their owners. */
-export async function findGroupOwners(
+/** Those of `ids` that are existing groups. */
+export async function findGroupFacts(
   db: Reader,
   ids: readonly number[],
-): Promise<Map<number, number | null>> {
+): Promise<ReadonlyMap<number, GroupFacts>> {
   if (ids.length === 0) return new Map();
-  const rows = await selectGroupOwners(db, { ids: JSON.stringify(ids) });
-  return new Map(rows.map((row) => [row.id, row.owner_source_id]));
+  const rows = await selectGroupFacts(db, { ids: JSON.stringify(ids) });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface HeldMembership {
+  readonly user_id: number;
+  readonly group_id: number;
+  readonly primary_type: string | null;
+}
+
+const selectMemberships = statement<{ ids: string }, HeldMembership>((db, place) =>
+  db
+    .selectFrom('membership')
+    .select(['user_id', 'group_id', 'primary_type'])
+    .where('user_id', 'in', inNumbers(db, place('ids')))
+    .orderBy('group_id'),
+);
+
+/** All that these users are members of, by user. */
+export async function findMemberships(
+  db: Reader,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly HeldMembership[]>> {
+  if (userIds.length === 0) return new Map();
+  return Map.groupBy(await selectMemberships(db, { ids: JSON.stringify(userIds) }), (row) => row.user_id);
 }
 
 /** Users, of all sources, whose manager is one of `ids`. */

@@ -1,17 +1,10 @@
 import type { Database } from '../storage/database.ts';
-import {
-  findPlannedRecords,
-  findRowsOfUsers,
-  listRelinked,
-  moveRows,
-  type PlanRow,
-  updateRow,
-} from './plan-store.ts';
+import { findPlannedRecords, findRowsOfUsers, listRelinked, moveRows, updateRow } from './plan-store.ts';
 import type { Blocked, UserPlan } from './plan-users.ts';
 import type { RunWriter } from './run-writer.ts';
 
 const rowsAtOnce = 500;
-/** People of one chain are written in one transaction: a longer one would hold up every other writer. */
+/** People of one chain are written in one transaction: more of them would hold up every other writer. */
 const chainRowsMax = 500;
 
 /**
@@ -30,31 +23,18 @@ export async function resolveRelinked(database: Database, writer: RunWriter, use
       (await findPlannedRecords(database.read, runId, formerIds)).map((row) => row.record_id),
     );
     const strangers = rows.filter((row) => present.has(row.former_id));
-    const creations = strangers.map((row) => ({ row, ordinal: users.nextOrdinal() }));
-    for (const { row } of creations) users.blocked.push({ seq: row.seq, holderId: row.resource_id ?? 0 });
+    const changes = strangers.map((row) => ({ seq: row.seq, change: users.asCreation(row) }));
     await writer.commit(async (tx) => {
-      for (const { row, ordinal } of creations) await updateRow(tx, runId, row.seq, asCreation(row, ordinal));
+      for (const { seq, change } of changes) await updateRow(tx, runId, seq, change);
       return {};
     });
   }
 }
 
-function asCreation(row: PlanRow, ordinal: number) {
-  const payload = { state: 'active', ...JSON.parse(row.payload ?? '{}') };
-  return {
-    action: 'create',
-    phase: 'users',
-    resource_id: null,
-    former_id: null,
-    ordinal,
-    changed: null,
-    payload: JSON.stringify(payload),
-  };
-}
-
 /**
  * Rows that take the userName of someone who gives it up in the same file, each with the row that gives it up: such
- * chains and rings are applied together, or a swap would break the rule that a userName is unique.
+ * chains and rings are applied together, or a swap would break the rule that a userName is unique. A long chain is cut,
+ * and applied from the end that takes a free name; a long ring cannot be, and its rows become issues.
  */
 export async function linkChains(
   database: Database,
@@ -62,7 +42,7 @@ export async function linkChains(
   blocked: readonly Blocked[],
 ): Promise<void> {
   const runId = writer.claim.id;
-  const chains = new Chains();
+  const givers = new Map<number, number>();
   for (let start = 0; start < blocked.length; start += rowsAtOnce) {
     const some = blocked.slice(start, start + rowsAtOnce);
     const rows = await findRowsOfUsers(
@@ -77,42 +57,53 @@ export async function linkChains(
     );
     for (const { seq, holderId } of some) {
       const other = givingUp.get(holderId);
-      if (other !== undefined) chains.join(seq, other);
+      if (other !== undefined) givers.set(seq, other);
     }
   }
-  for (const [index, seqs] of chains.lists().entries()) {
-    if (seqs.length > chainRowsMax) continue;
+  const chains = toChains(givers).map((seqs, index) => ({ seqs, chain: index + 1 }));
+  for (const some of inCommits(chains)) {
     await writer.commit(async (tx) => {
-      await moveRows(tx, runId, { seqs, phase: 'renames', chain: index + 1 });
+      for (const each of some) await moveRows(tx, runId, { ...each, phase: 'renames' });
       return {};
     });
   }
 }
 
-/** Sets of rows that belong together, found by joining pairs. */
-class Chains {
-  readonly #parents = new Map<number, number>();
-
-  join(one: number, other: number): void {
-    const [a, b] = [this.#root(one), this.#root(other)];
-    this.#parents.set(Math.max(a, b), Math.min(a, b));
-  }
-
-  /** In the order of their first rows. */
-  lists(): number[][] {
-    const lists = new Map<number, number[]>();
-    for (const seq of [...this.#parents.keys()].toSorted((a, b) => a - b)) {
-      const root = this.#root(seq);
-      lists.set(root, [...(lists.get(root) ?? []), seq]);
+/** Chains in the order in which they are to be applied; `givers` tells for rows whose name each takes. */
+export function toChains(givers: ReadonlyMap<number, number>): number[][] {
+  const giving = new Set(givers.values());
+  const seen = new Set<number>();
+  const walk = (start: number): number[] => {
+    const seqs: number[] = [];
+    for (let at: number | undefined = start; at !== undefined && !seen.has(at); at = givers.get(at)) {
+      seen.add(at);
+      seqs.push(at);
     }
-    return [...lists.values()].filter((seqs) => seqs.length > 1);
-  }
+    return seqs;
+  };
+  const starts = [...givers.keys()].filter((seq) => !giving.has(seq));
+  const open = starts.map(walk).flatMap(fromItsEnd);
+  const rings = [...givers.keys()].filter((seq) => !seen.has(seq)).map(walk);
+  return [...open, ...rings.filter(({ length }) => length > 0 && length <= chainRowsMax)];
+}
 
-  #root(seq: number): number {
-    let at = seq;
-    if (!this.#parents.has(at)) this.#parents.set(at, at);
-    for (let parent = this.#parents.get(at) ?? at; parent !== at; parent = this.#parents.get(at) ?? at)
-      at = parent;
-    return at;
+function fromItsEnd(seqs: readonly number[]): number[][] {
+  const pieces: number[][] = [];
+  for (let end = seqs.length; end > 0; end -= chainRowsMax)
+    pieces.push(seqs.slice(Math.max(end - chainRowsMax, 0), end));
+  return pieces;
+}
+
+/** Many short chains share a transaction. */
+function* inCommits<C extends { readonly seqs: readonly number[] }>(chains: readonly C[]): Generator<C[]> {
+  let some: C[] = [];
+  let rows = 0;
+  for (const chain of chains) {
+    some.push(chain);
+    rows += chain.seqs.length;
+    if (rows < rowsAtOnce) continue;
+    yield some;
+    [some, rows] = [[], 0];
   }
+  if (some.length > 0) yield some;
 }

@@ -9,6 +9,7 @@ import { isObject } from '../resource/value.ts';
 import type { Reader } from '../storage/database.ts';
 import type { GroupRecord, Leaf, UserRecord } from '../xml/records.ts';
 import type { Issue } from './imports.ts';
+import type { GroupFacts } from './match-store.ts';
 import type { ImportOptions } from './options.ts';
 import { planRow } from './plan-row.ts';
 import type { NewPlanRow } from './plan-store.ts';
@@ -19,6 +20,11 @@ export type GroupNumber = number;
 
 export function createdGroup(ordinal: number): GroupNumber {
   return -1 - ordinal;
+}
+
+/** The ordinal of a group that the run creates. */
+export function ordinalOf(number: GroupNumber): number {
+  return -1 - number;
 }
 
 /** What a plan row of kind `group` carries. */
@@ -49,37 +55,64 @@ export interface GroupPlanParts {
   readonly nextSeq: () => number;
 }
 
+export interface PlannedGroups {
+  readonly rows: readonly NewPlanRow[];
+  readonly issues: readonly Issue[];
+}
+
+const groupsAtOnce = 500;
+
 /** The groups that a document names: which exist, and which the run is to create. */
 export class GroupPlan {
   readonly #parts: GroupPlanParts;
   readonly #byRef = new Map<string, NamedGroup>();
+  readonly #wanted: GroupRecord[] = [];
   readonly #numbers = new Map<string, GroupNumber>();
   /** Canonical keys of names: thousands of people name the same few groups. */
   readonly #keys = new Map<string, string>();
+  /** Names that groups have now, and not after this run. */
+  readonly #givenUp = new Set<string>();
   #created = 0;
 
   constructor(parts: GroupPlanParts) {
     this.#parts = parts;
   }
 
-  /** Groups that the run creates so far. */
-  get created(): number {
-    return this.#created;
+  /** Notes groups of the document; what to do about them is decided when all of them are known. */
+  note(records: readonly GroupRecord[]): Issue[] {
+    const issues: Issue[] = [];
+    for (const record of records) if (this.#accept(record, issues)) this.#wanted.push(record);
+    return issues;
   }
 
-  /** Rows for the document's own groups. */
-  async planRecords(records: readonly GroupRecord[]): Promise<{ rows: NewPlanRow[]; issues: Issue[] }> {
+  /** Rows for the groups that were noted, some at a time: none when that was done. */
+  async *planNoted(): AsyncGenerator<PlannedGroups> {
+    const records = this.#wanted.splice(0);
+    const creations: NewPlanRow[] = [];
+    for (const some of pieces(records)) {
+      const { updates, made, issues } = await this.#planSome(some);
+      creations.push(...made);
+      yield { rows: updates, issues };
+    }
+    // New groups come last: one of them may bear the name that another one gives up.
+    for (const some of pieces(creations)) {
+      yield { rows: some.map((row) => ({ ...row, seq: this.#parts.nextSeq() })), issues: [] };
+    }
+  }
+
+  async #planSome(records: readonly GroupRecord[]) {
+    const known = await this.#findKnown(records);
+    const updates: NewPlanRow[] = [];
+    const made: NewPlanRow[] = [];
     const issues: Issue[] = [];
-    const wanted = records.filter((record) => this.#accept(record, issues));
-    const known = await this.#findKnown(wanted);
-    const rows: NewPlanRow[] = [];
-    for (const record of wanted) {
+    for (const record of records) {
       const group = known(record);
       const problem = this.#problemOf(record, group);
-      if (problem === undefined) rows.push(this.#recordRow(record, group));
-      else issues.push(problem);
+      if (problem !== undefined) issues.push(problem);
+      else if (group === undefined) made.push(this.#creationRow(record));
+      else updates.push(this.#updateRow(record, group));
     }
-    return { rows, issues };
+    return { updates, made, issues };
   }
 
   /** The names behind a record's references, those that lead nowhere as issues. */
@@ -107,12 +140,17 @@ export class GroupPlan {
       ...unitTypes.flatMap((type) => (units[type] === undefined ? [] : [{ type, name: units[type] }])),
       ...memberships,
     ]);
-    const missing = new Map(named.map((group) => [this.#keyOf(group), group]));
-    for (const key of missing.keys()) if (this.#numbers.has(key)) missing.delete(key);
+    const missing = new Map<string, NamedGroup>();
+    for (const group of named) {
+      const key = this.#keyOf(group);
+      // A new group is spelled as it is first, wherever the document is cut into batches.
+      if (!this.#numbers.has(key) && !missing.has(key)) missing.set(key, group);
+    }
     if (missing.size === 0) return [];
     const keys = [...new Set([...missing.values()].map(({ name }) => canonicalKey(name)))];
     for (const hit of await findGroupsByNameKeys(this.#parts.db, keys)) {
-      this.#numbers.set(`${hit.group_type}:${hit.key}`, hit.id);
+      const key = `${hit.group_type}:${hit.key}`;
+      if (!this.#givenUp.has(key)) this.#numbers.set(key, hit.id);
     }
     const rows: NewPlanRow[] = [];
     for (const [key, group] of missing) if (!this.#numbers.has(key)) rows.push(this.#impliedRow(key, group));
@@ -172,43 +210,49 @@ export class GroupPlan {
     );
     const byLink = new Map(links.map((link) => [link.external_id, link.resource_id]));
     const byName = new Map(named.map((group) => [`${group.group_type}:${group.key}`, group.id]));
-    return (record) => groups.get(byLink.get(record.id) ?? byName.get(this.#keyOf(record)) ?? 0);
+    return (record) => {
+      const linked = byLink.get(record.id);
+      if (linked !== undefined) return groups.get(linked);
+      const found = groups.get(byName.get(this.#keyOf(record)) ?? 0);
+      // Whom the document knows by an id of its own is another group, even if it bears the name still.
+      const { externalId } = found?.resource ?? {};
+      return typeof externalId === 'string' && this.#byRef.has(externalId) ? undefined : found;
+    };
   }
 
-  #recordRow(record: GroupRecord, group: Group | undefined): NewPlanRow {
-    const { id, line, name, type, description } = record;
-    const said = readDescription(description);
-    const payload: GroupPayload = {
-      displayName: name,
-      groupType: type,
-      externalId: id,
-      ...(said === undefined ? {} : { description: said }),
-    };
-    const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: id, line });
-    if (group === undefined) return { ...row, ...this.#creation(this.#keyOf(record), payload) };
-    this.#numbers.set(this.#keyOf(record), group.id);
+  #updateRow(record: GroupRecord, group: Group): NewPlanRow {
+    const key = this.#keyOf(record);
+    this.#numbers.set(key, group.id);
+    const former = this.#keyOf({ type: group.groupType, name: group.displayName });
+    if (former !== key) this.#givenUp.add(former);
+    const payload = toPayload(record);
     const changed = changedOfGroup(group, payload);
-    if (changed.length === 0) return { ...row, action: 'unchanged', resource_id: group.id };
+    const row = { ...rowOf(record, this.#parts.nextSeq()), resource_id: group.id };
+    if (changed.length === 0) return { ...row, action: 'unchanged' };
     return {
       ...row,
       action: 'update',
       phase: 'groups',
-      resource_id: group.id,
       payload: JSON.stringify(payload),
       changed: JSON.stringify(changed),
     };
   }
 
-  #impliedRow(key: string, { type, name }: NamedGroup): NewPlanRow {
-    const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: null, line: null });
-    return { ...row, ...this.#creation(key, { displayName: name, groupType: type }) };
+  /** Without its place in the plan. */
+  #creationRow(record: GroupRecord): NewPlanRow {
+    return { ...rowOf(record, 0), ...creation(this.#nextOrdinal(this.#keyOf(record)), toPayload(record)) };
   }
 
-  #creation(key: string, payload: GroupPayload) {
+  #impliedRow(key: string, { type, name }: NamedGroup): NewPlanRow {
+    const row = planRow(this.#parts.nextSeq(), { kind: 'group', record_id: null, line: null });
+    return { ...row, ...creation(this.#nextOrdinal(key), { displayName: name, groupType: type }) };
+  }
+
+  #nextOrdinal(key: string): number {
     const ordinal = this.#created;
     this.#created += 1;
     this.#numbers.set(key, createdGroup(ordinal));
-    return { action: 'create', phase: 'groups', ordinal, payload: JSON.stringify(payload) };
+    return ordinal;
   }
 
   #keyOf({ type, name }: NamedGroup): string {
@@ -228,11 +272,43 @@ export class GroupPlan {
   }
 }
 
+/** Memberships end in groups of the source only, and in none of a type that it is not to touch. */
+export function mayLeave(
+  group: GroupFacts | undefined,
+  { sourceId, options }: { readonly sourceId: number; readonly options: ImportOptions | undefined },
+): boolean {
+  if (group === undefined || group.owner_source_id !== sourceId) return false;
+  return options === undefined || isTypeSynchronised(options, group.group_type);
+}
+
 export function isTypeSynchronised(options: ImportOptions, type: string): boolean {
   if (type === 'company') return options.syncCompanies;
   if (type === 'department') return options.syncDepartments;
   if (type === 'location') return options.syncLocations;
   return options.syncGroups;
+}
+
+function* pieces<T>(values: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < values.length; start += groupsAtOnce)
+    yield values.slice(start, start + groupsAtOnce);
+}
+
+function rowOf({ id, line }: GroupRecord, seq: number): NewPlanRow {
+  return planRow(seq, { kind: 'group', record_id: id, line });
+}
+
+function creation(ordinal: number, payload: GroupPayload) {
+  return { action: 'create', phase: 'groups', ordinal, payload: JSON.stringify(payload) } as const;
+}
+
+function toPayload({ id, name, type, description }: GroupRecord): GroupPayload {
+  const said = readDescription(description);
+  return {
+    displayName: name,
+    groupType: type,
+    externalId: id,
+    ...(said === undefined ? {} : { description: said }),
+  };
 }
 
 function readDescription(leaf: Leaf | undefined): string | null | undefined {

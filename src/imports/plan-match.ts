@@ -46,7 +46,8 @@ export class Matcher {
 
   async #look(candidates: readonly Candidate[]): Promise<Hits> {
     const nameKeys = candidates.flatMap(({ nameKey }) => nameKey ?? []);
-    const unlinked = candidates.filter(({ user }) => user === undefined);
+    // Whoever is in error shields everybody whom it may have meant.
+    const unlinked = candidates.filter(({ user, problem }) => user === undefined || problem !== undefined);
     const emailKeys = unlinked.flatMap(({ emailKey }) => emailKey ?? []);
     const byName = await findUsersByNameKeys(this.#db, [...new Set(nameKeys)]);
     const byEmail = await findUsersByEmailKeys(this.#db, [...new Set(emailKeys)]);
@@ -61,9 +62,8 @@ export class Matcher {
 
   #settle(candidate: Candidate, { byName, byEmail, users }: Hits): void {
     const named = candidate.nameKey === undefined ? undefined : byName.get(candidate.nameKey);
-    if (candidate.user !== undefined) {
+    if (candidate.user !== undefined && candidate.problem === undefined) {
       if (named !== candidate.user.id) candidate.holderId = named;
-      if (candidate.problem !== undefined) this.#present.push(candidate.user.id);
       return;
     }
     // The email is the weakest key: whom this source knows by another id is somebody else.
@@ -72,6 +72,7 @@ export class Matcher {
     );
     if (candidate.problem !== undefined) {
       this.#present.push(...emailed, ...(named === undefined ? [] : [named]));
+      if (candidate.user !== undefined) this.#present.push(candidate.user.id);
       return;
     }
     const isOther = named !== undefined && this.#isSomebodyElse(candidate, users.get(named));

@@ -99,13 +99,11 @@ export async function listNextChain(db: Reader, runId: number, after: number): P
     .selectFrom('import_plan')
     .selectAll()
     .where('run_id', '=', runId)
-    .where('phase', '=', 'renames')
     .where('chain', '=', (plan) =>
       plan
         .selectFrom('import_plan')
         .select((select) => select.fn.min('chain').as('chain'))
         .where('run_id', '=', runId)
-        .where('phase', '=', 'renames')
         .where('chain', '>', after),
     )
     .orderBy('seq')
@@ -260,6 +258,19 @@ export async function listRelinked(
     .orderBy('seq')
     .limit(limit)
     .execute();
+}
+
+/** Groups that were to be created and are there under another id: by ordinal. */
+export async function findMatchedGroups(db: Reader, runId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('import_plan')
+    .select(['ordinal', 'resource_id'])
+    .where('run_id', '=', runId)
+    .where('kind', '=', 'group')
+    .where('resource_id', 'is not', null)
+    .where('ordinal', 'is not', null)
+    .execute();
+  return new Map(rows.map(({ ordinal, resource_id }) => [ordinal ?? 0, resource_id ?? 0]));
 }
 
 /** Ids of users whom the run was to create and could not. */

@@ -10,11 +10,11 @@ import type { Reader } from '../storage/database.ts';
 import { toBoolean, type UserRecord } from '../xml/records.ts';
 import { IdSet, TextSet } from './compact-set.ts';
 import type { Issue, IssueCode, PlanAction } from './imports.ts';
-import { findGroupOwners, type UserFacts } from './match-store.ts';
-import type { GroupNumber, GroupPlan, UserGroups } from './plan-groups.ts';
+import { findGroupFacts, type GroupFacts, type UserFacts } from './match-store.ts';
+import { type GroupNumber, type GroupPlan, mayLeave, type UserGroups } from './plan-groups.ts';
 import { Matcher } from './plan-match.ts';
 import { planRow } from './plan-row.ts';
-import type { NewPlanRow } from './plan-store.ts';
+import type { NewPlanRow, PlanRow } from './plan-store.ts';
 import { applyProfileChange, changedNames, type ProfileChange } from './profile-change.ts';
 import { type RecordRules, toProfileChange } from './profile-record.ts';
 import { missingDigest, recordDigest } from './record-digest.ts';
@@ -31,6 +31,8 @@ export interface UserPayload {
   readonly groups?: readonly GroupNumber[];
   /** A new user gets a password that nobody knows. */
   readonly randomPassword?: true;
+  /** Of one who may turn out to be somebody new: the record wants them disabled. */
+  readonly isDisabled?: true;
 }
 
 /** The context to which a password in the plan is bound. */
@@ -69,6 +71,8 @@ export interface Candidate {
   formerId: string | undefined;
   /** Someone else who has the record's userName. */
   holderId: number | undefined;
+  /** Of a record that is to be written. */
+  change: ProfileChange | undefined;
 }
 
 export interface PlannedBatch {
@@ -91,27 +95,47 @@ export class UserPlan {
   readonly #matcher: Matcher;
   readonly #seenIds = new TextSet();
   readonly #seenNames = new TextSet();
+  /** Of records in error: whom they are about is nobody else either. */
+  readonly #otherIds = new TextSet();
   #created = 0;
 
   constructor(parts: UserPlanParts) {
     this.#parts = parts;
-    this.#matcher = new Matcher(parts.db, parts.sourceId, (id) => this.#seenIds.has(id));
+    this.#matcher = new Matcher(
+      parts.db,
+      parts.sourceId,
+      (id) => this.#seenIds.has(id) || this.#otherIds.has(id),
+    );
   }
 
-  /** Users that the run creates so far. */
-  get created(): number {
-    return this.#created;
-  }
-
-  nextOrdinal(): number {
+  #nextOrdinal(): number {
     this.#created += 1;
     return this.#created - 1;
   }
 
+  /** What a row becomes that is about somebody new after all. */
+  asCreation(row: PlanRow): Partial<NewPlanRow> {
+    const { isDisabled, ...payload } = JSON.parse(row.payload ?? '{}') as UserPayload;
+    const nobody = { resource_id: null, former_id: null, changed: null };
+    if (isDisabled === true && this.#parts.rules.options.actionDisabledUsers === 'a')
+      return { ...nobody, action: 'skip', phase: null, payload: null, sealed_password: null, digest: null };
+    this.blocked.push({ seq: row.seq, holderId: row.resource_id ?? 0 });
+    const state = isDisabled === true ? 'inactive' : 'active';
+    return {
+      ...nobody,
+      action: 'create',
+      phase: 'users',
+      ordinal: this.#nextOrdinal(),
+      payload: JSON.stringify({ ...payload, state }),
+    };
+  }
+
   async plan(users: readonly ReadUser[]): Promise<PlannedBatch> {
     const candidates = users.map((user) => this.#candidate(user));
-    const groupRows = await this.#parts.groups.require(candidates.map(({ groups }) => groups));
     await this.#matcher.match(candidates, (candidate) => this.#isUnchanged(candidate));
+    for (const candidate of candidates) this.#readChange(candidate);
+    const writing = candidates.filter(({ change }) => change !== undefined);
+    const groupRows = await this.#parts.groups.require(writing.map(({ groups }) => groups));
     const stored = await this.#load(candidates);
     const batch: { rows: NewPlanRow[]; issues: Issue[] } = { rows: [...groupRows], issues: [] };
     for (const candidate of candidates) await this.#decide(candidate, stored, batch);
@@ -136,7 +160,30 @@ export class UserPlan {
       user: undefined,
       formerId: undefined,
       holderId: undefined,
+      change: undefined,
     };
+  }
+
+  /** What the record asks of a user, if it is to be written; what no user can have is a problem of it. */
+  #readChange(candidate: Candidate): void {
+    const { record, recordId, groups, problem, user } = candidate;
+    if (problem !== undefined || user?.do_not_synchronise === 1 || this.#isUnchanged(candidate)) return;
+    try {
+      const { change, unknownFields } = toProfileChange(record, groups.units, this.#parts.rules);
+      for (const id of unknownFields) this.unknownFields.set(id, (this.unknownFields.get(id) ?? 0) + 1);
+      if (user === undefined && this.#isLeftOut(record)) return;
+      if (user === undefined && record.username === undefined)
+        throw new DomainError('invalidValue', 'The user is new and has no username; give it one.');
+      candidate.change = change;
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind !== 'invalidValue') throw error;
+      candidate.problem = { line: record.line, recordId, code: 'invalidRecord', message: error.detail };
+    }
+  }
+
+  /** Nobody is created to be archived at once. */
+  #isLeftOut(record: UserRecord): boolean {
+    return isInactive(record) && this.#parts.rules.options.actionDisabledUsers === 'a';
   }
 
   #digest(content: string, { units, memberships }: UserGroups): string {
@@ -147,7 +194,10 @@ export class UserPlan {
   /** Looks for the record's keys among those before it, and notes them. */
   #problem(record: UserRecord, recordId: string, nameKey: string | undefined): Issue | undefined {
     const { id, username, line } = record;
-    const issue = (code: IssueCode, message: string): Issue => ({ line, recordId, code, message });
+    const issue = (code: IssueCode, message: string): Issue => {
+      if (id !== undefined) this.#otherIds.add(id);
+      return { line, recordId, code, message };
+    };
     if (id === undefined && nameKey === undefined)
       return issue('invalidRecord', 'The user has neither an id nor a username; give it one of them.');
     if (isTooLongForKey(id ?? '') || isTooLongForKey(username ?? ''))
@@ -170,8 +220,8 @@ export class UserPlan {
 
   async #load(candidates: readonly Candidate[]): Promise<Stored> {
     const { db, sourceId } = this.#parts;
-    const changed = candidates.filter((candidate) => !this.#isUnchanged(candidate));
-    const ids = changed.flatMap(({ user, problem }) => (user && !problem ? [user.id] : []));
+    const changed = candidates.filter(({ change }) => change !== undefined);
+    const ids = changed.flatMap(({ user }) => user?.id ?? []);
     const users = await selectUsers(db, ids, sourceId);
     const managers = changed.flatMap(({ record }) => record.leaves.manager?.value || []);
     const links = await findLinks(db, sourceId, 'User', [...new Set(managers)]);
@@ -179,7 +229,7 @@ export class UserPlan {
     return {
       users: new Map(users.map((user) => [user.id, user])),
       managers: new Map(links.map((link) => [link.external_id, link.resource_id])),
-      groupOwners: await findGroupOwners(db, groupIds),
+      groups: await findGroupFacts(db, groupIds),
     };
   }
 
@@ -189,56 +239,39 @@ export class UserPlan {
     batch: { rows: NewPlanRow[]; issues: Issue[] },
   ): Promise<void> {
     const { record, recordId, problem, user } = candidate;
-    batch.issues.push(...(problem === undefined ? candidate.groups.issues : [problem]));
     const row = planRow(this.#parts.nextSeq(), { kind: 'user', record_id: recordId, line: record.line });
     const matched = { ...row, resource_id: user?.id ?? null };
-    if (problem !== undefined) batch.rows.push(matched);
-    else if (user?.do_not_synchronise === 1) batch.rows.push({ ...matched, action: 'skip' });
-    else if (this.#isUnchanged(candidate)) batch.rows.push({ ...matched, action: 'unchanged' });
+    const action = this.#settledAction(candidate);
+    if (problem !== undefined) batch.issues.push(problem);
+    else if (action !== 'skip') batch.issues.push(...candidate.groups.issues);
+    if (action !== undefined) batch.rows.push({ ...matched, action });
     else batch.rows.push(await this.#changeRow(candidate, matched, stored, batch.issues));
   }
 
-  async #changeRow(
-    candidate: Candidate,
-    row: NewPlanRow,
-    stored: Stored,
-    issues: Issue[],
-  ): Promise<NewPlanRow> {
-    const { record, recordId, groups } = candidate;
-    try {
-      const { change, unknownFields } = toProfileChange(record, groups.units, this.#parts.rules);
-      for (const id of unknownFields) this.unknownFields.set(id, (this.unknownFields.get(id) ?? 0) + 1);
-      const before = stored.users.get(candidate.user?.id ?? 0);
-      if (before !== undefined)
-        return await this.#updateRow(candidate, { row, change, before, stored }, issues);
-      return await this.#createRow(candidate, row, change, issues);
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.kind !== 'invalidValue') throw error;
-      issues.push({ line: record.line, recordId, code: 'invalidRecord', message: error.detail });
-      return row;
-    }
+  /** What stands in the plan for a record of which nothing is to be written. */
+  #settledAction({ problem, user, change }: Candidate): PlanAction | undefined {
+    if (problem !== undefined) return 'issue';
+    if (change !== undefined) return undefined;
+    return user === undefined || user.do_not_synchronise === 1 ? 'skip' : 'unchanged';
   }
 
-  async #createRow(
-    candidate: Candidate,
-    row: NewPlanRow,
-    change: ProfileChange,
-    issues: Issue[],
-  ): Promise<NewPlanRow> {
+  #changeRow(candidate: Candidate, row: NewPlanRow, stored: Stored, issues: Issue[]): Promise<NewPlanRow> {
+    const before = stored.users.get(candidate.user?.id ?? 0);
+    return before === undefined
+      ? this.#createRow(candidate, row, issues)
+      : this.#updateRow(candidate, { row, before, stored }, issues);
+  }
+
+  async #createRow(candidate: Candidate, row: NewPlanRow, issues: Issue[]): Promise<NewPlanRow> {
     const { record, nameKey, digest, holderId } = candidate;
-    const isDisabled = isInactive(record);
-    if (isDisabled && this.#parts.rules.options.actionDisabledUsers === 'a')
-      return { ...row, action: 'skip' };
-    if (nameKey === undefined)
-      throw new DomainError('invalidValue', 'The user is new and has no username; give it one.');
-    const payload = this.#payload(candidate, change, isDisabled ? 'inactive' : 'active');
+    const payload = this.#payload(candidate, isInactive(record) ? 'inactive' : 'active');
     if (holderId !== undefined) this.blocked.push({ seq: row.seq, holderId });
     return {
       ...row,
       action: 'create',
       phase: 'users',
-      ordinal: this.nextOrdinal(),
-      name_key: nameKey,
+      ordinal: this.#nextOrdinal(),
+      name_key: nameKey ?? null,
       digest,
       ...(await this.#password(record, row, payload, issues)),
     };
@@ -246,18 +279,19 @@ export class UserPlan {
 
   async #updateRow(
     candidate: Candidate,
-    { row, change, before, stored }: UpdateParts,
+    { row, before, stored }: UpdateParts,
     issues: Issue[],
   ): Promise<NewPlanRow> {
     const { record, nameKey, digest, user, formerId, holderId } = candidate;
     const { action, state } = user === undefined ? {} : this.#stateChange(record, user, true);
-    const payload = this.#payload(candidate, change, state);
+    // Someone known by another `@id` may turn out to be somebody else: then this row becomes a create.
+    const isDoubtful = formerId !== undefined;
+    const disabled = isDoubtful && isInactive(record) ? ({ isDisabled: true } as const) : {};
+    const payload = { ...this.#payload(candidate, state), ...disabled };
     const changed = this.#changedOf(before, payload, stored);
     const isRenamed = nameKey !== undefined && nameKey !== canonicalKey(String(before.resource.userName));
     if (isRenamed && holderId !== undefined) this.blocked.push({ seq: row.seq, holderId });
     const isEnding = action === 'disable' || action === 'archive';
-    // Someone known by another `@id` may turn out to be somebody else: then this row becomes a create.
-    const isDoubtful = formerId !== undefined;
     const password = isDoubtful ? await this.#password(record, row, payload, issues) : {};
     return {
       ...row,
@@ -273,13 +307,13 @@ export class UserPlan {
   }
 
   #payload(
-    { record, groups: { memberships } }: Candidate,
-    change: ProfileChange,
+    { record, change, groups: { memberships } }: Candidate,
     state: 'active' | 'inactive' | undefined,
   ): UserPayload {
     const { groups, rules } = this.#parts;
     const manager = rules.options.syncManagers ? record.leaves.manager : undefined;
     const numbers = memberships?.flatMap((group) => groups.numberOf(group) ?? []);
+    if (change === undefined) throw new Error('the record is not to be written');
     return {
       change,
       ...(state === undefined ? {} : { state }),
@@ -289,7 +323,7 @@ export class UserPlan {
     };
   }
 
-  #changedOf(before: User, payload: UserPayload, { managers, groupOwners }: Stored): string[] {
+  #changedOf(before: User, payload: UserPayload, { managers, groups: known }: Stored): string[] {
     const next = applyProfileChange(before.resource, payload.change, payload.state);
     const { manager, groups } = payload;
     const managerId = before.manager?.id;
@@ -298,10 +332,11 @@ export class UserPlan {
       (manager === null
         ? managerId === undefined
         : managers.get(manager) === managerId && managerId !== undefined);
+    const run = { sourceId: this.#parts.sourceId, options: this.#parts.rules.options };
     const held = new Set(before.groups.map((group) => group.id));
     const wanted = new Set(groups ?? held);
     const leaves = before.groups.some(
-      ({ id, isPrimary }) => !isPrimary && !wanted.has(id) && groupOwners.get(id) === this.#parts.sourceId,
+      ({ id, isPrimary }) => !isPrimary && !wanted.has(id) && mayLeave(known.get(id), run),
     );
     const isMember = groups === undefined || (!leaves && groups.every((id) => held.has(id)));
     return [
@@ -363,12 +398,11 @@ export class UserPlan {
 interface Stored {
   readonly users: ReadonlyMap<number, User>;
   readonly managers: ReadonlyMap<string, number>;
-  readonly groupOwners: ReadonlyMap<number, number | null>;
+  readonly groups: ReadonlyMap<number, GroupFacts>;
 }
 
 interface UpdateParts {
   readonly row: NewPlanRow;
-  readonly change: ProfileChange;
   readonly before: User;
   readonly stored: Stored;
 }

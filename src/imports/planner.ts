@@ -160,10 +160,12 @@ class Planning {
 
   async #planBatch(groupRecords: readonly GroupRecord[], userRecords: readonly ReadUser[]): Promise<void> {
     const { groups, users } = this.#required();
-    const groupBatch = await groups.planRecords(groupRecords);
-    const userBatch = await users.plan(userRecords);
-    await this.#buffer.add(groupBatch, groupRecords.length);
-    await this.#buffer.add(userBatch, userRecords.length);
+    const issues = groups.note(groupRecords);
+    if (issues.length > 0) await this.#buffer.add({ rows: [], issues }, 0);
+    if (userRecords.length === 0) return;
+    // The groups of a document stand before its users.
+    for await (const batch of groups.planNoted()) await this.#buffer.add(batch, batch.rows.length);
+    await this.#buffer.add(await users.plan(userRecords), userRecords.length);
   }
 
   async finish(signal: AbortSignal): Promise<void> {

@@ -34,6 +34,11 @@ export function toIssue(row: PlanRow, error: unknown): Issue {
   return { line: row.line, recordId: row.record_id, code, message };
 }
 
+/** The name of a group that is to be created is that of another one. */
+export function nameTaken(row: PlanRow): Issue {
+  return issueOf(row, 'uniqueness', sentences.group_name_live);
+}
+
 export function issueOf(row: PlanRow, code: IssueCode, message: string): Issue {
   return { line: row.line, recordId: row.record_id, code, message };
 }

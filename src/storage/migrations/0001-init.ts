@@ -383,5 +383,10 @@ async function createIndexes(db: Db): Promise<void> {
   for (const [name, columns, column] of some)
     await index(name).on('import_plan').columns(columns).where(column, 'is not', null).execute();
   await index('user_manager').on('user').column('manager_id').where('manager_id', 'is not', null).execute();
+  await index('import_plan_chain')
+    .on('import_plan')
+    .columns(['run_id', 'chain'])
+    .where('chain', 'is not', null)
+    .execute();
   await index('user_inactive').on('user').columns(['id']).where(sql<boolean>`state = 'inactive'`).execute();
 }
