@@ -4,9 +4,6 @@
 import { DocumentStore } from '../../src/archive/archive.ts';
 import type { User } from '../../src/directory/user.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
-import { inspectDocument } from '../../src/imports/inspect.ts';
-import { circumstancesOf } from '../../src/imports/record-digest.ts';
-import { insertRun } from '../../src/imports/run-store.ts';
 import type { ImportRun } from '../../src/imports/runs.ts';
 import { additionalFieldsUrn, enterpriseUserUrn, platformUserUrn } from '../../src/resource/schema.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../src/resource/value.ts';
@@ -61,36 +58,11 @@ export class ModelHouse implements AsyncDisposable {
     const ids: Record<string, string> = {};
     for (const [type, group] of defaults)
       ids[`default${type[0]?.toUpperCase()}${type.slice(1)}`] = String(await this.#groupId(group));
-    const id = await this.#queue(file, toXml(file, ids));
+    const source = (await this.house.sources.get(String(file.source))) as GeneralSource;
+    const id = await this.house.queue(toXml(file, ids), { source, dryRun: file.dryRun });
     this.#documents.piece = file.piece;
     await this.house.processor(this.house.database, { documents: this.#documents }).drain();
     return this.house.runs.get(id);
-  }
-
-  async #queue({ source: sourceId, dryRun }: FileSpec, xml: string): Promise<number> {
-    const { house } = this;
-    const spooled = await this.#documents.spool(once(xml), { sourceId, bytesMax: 1e9 });
-    const verdict = await inspectDocument({ file: spooled.path, masked: spooled.maskedPath });
-    if (!verdict.valid) throw new Error(`${JSON.stringify(verdict.errors)}\n${xml}`);
-    const accepted = await this.#documents.accept(spooled, sourceId);
-    const source = (await house.sources.get(String(sourceId))) as GeneralSource;
-    const { users, groups, warnings } = verdict;
-    const { sha256, bytes } = spooled;
-    return house.database.write(async (tx) =>
-      insertRun(tx, {
-        sourceId,
-        origin: 'upload',
-        dryRun,
-        sha256,
-        bytes,
-        users,
-        groups,
-        warnings,
-        circumstances: circumstancesOf(source, await house.configurations.current()),
-        ...accepted,
-        now: house.clock().toISOString(),
-      }),
-    );
   }
 
   async #groupId({ type, name }: Group): Promise<number> {
@@ -258,8 +230,4 @@ function objectAt(resource: ScimObject, name: string): ScimObject {
 function typed(list: ScimValue | undefined, type: string): ScimObject {
   const elements = Array.isArray(list) ? list : [];
   return elements.find((element) => element.type === type) ?? {};
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { toChains } from '../../src/imports/plan-chains.ts';
-import { openImportHouse, profileXml, userXml } from './support.ts';
+import type { ImportRun } from '../../src/imports/runs.ts';
+import { type AcceptOptions, type ImportHouse, openImportHouse, profileXml, userXml } from './support.ts';
+
+async function imported(house: ImportHouse, xml: string, options: AcceptOptions = {}): Promise<ImportRun> {
+  const id = await house.queue(xml, options);
+  await house.processor().drain();
+  return house.runs.get(id);
+}
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 /** Each takes the name of the next. */
@@ -35,11 +42,11 @@ describe('rows that take names of others', () => {
     expect(toChains(ring(501))).toEqual([]);
   });
 
-  test('may be half a million, in any order', () => {
+  test('may be a hundred thousand, in any order', () => {
     const givers = new Map(
-      [...chainOf(500_000)].toSorted(([a], [b]) => ((a * 7_919) % 500_009) - ((b * 7_919) % 500_009)),
+      [...chainOf(100_000)].toSorted(([a], [b]) => ((a * 7_919) % 100_003) - ((b * 7_919) % 100_003)),
     );
-    expect(toChains(givers).flat()).toHaveLength(500_001);
+    expect(toChains(givers).flat()).toHaveLength(100_001);
   });
 });
 
@@ -47,8 +54,8 @@ describe('a file in which 1,500 people move up by one name', () => {
   test('ends with everybody under the new one', async () => {
     await using house = await openImportHouse();
     const people = numbers(1_500);
-    await house.import(profileXml(people.map((n) => userXml(`p${n}`, `user${n}`))));
-    const run = await house.import(profileXml(people.map((n) => userXml(`p${n}`, `user${n + 1}`))));
+    await imported(house, profileXml(people.map((n) => userXml(`p${n}`, `user${n}`))));
+    const run = await imported(house, profileXml(people.map((n) => userXml(`p${n}`, `user${n + 1}`))));
     expect(run).toMatchObject({ status: 'completed', counts: { updated: 1_500, issues: 0 } });
     const names = (await house.people()).map(({ resource }) => `${resource.externalId} ${resource.userName}`);
     expect(names).toEqual(people.map((n) => `p${n} user${n + 1}`));
@@ -57,11 +64,11 @@ describe('a file in which 1,500 people move up by one name', () => {
   test('ends with everybody as before when the last name is not free', async () => {
     await using house = await openImportHouse();
     const people = numbers(1_500);
-    await house.import(profileXml(people.map((n) => userXml(`p${n}`, `user${n}`))));
+    await imported(house, profileXml(people.map((n) => userXml(`p${n}`, `user${n}`))));
     const other = await house.addSource('Other');
     const taken = profileXml([userXml('x', 'user1500')], { domain: 'Other', ldapid: '2' });
-    await house.import(taken, { source: other });
-    const run = await house.import(profileXml(people.map((n) => userXml(`p${n}`, `user${n + 1}`))));
+    await imported(house, taken, { source: other });
+    const run = await imported(house, profileXml(people.map((n) => userXml(`p${n}`, `user${n + 1}`))));
     expect(run).toMatchObject({ status: 'completed-with-errors', counts: { updated: 0, issues: 1_500 } });
   });
 });

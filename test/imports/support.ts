@@ -8,8 +8,11 @@ import { sql } from 'kysely';
 import { DocumentStore } from '../../src/archive/archive.ts';
 import type { User } from '../../src/directory/user.ts';
 import { selectUsers } from '../../src/directory/user-store.ts';
+import { inspectDocument } from '../../src/imports/inspect.ts';
 import { Intake, type IntakeRequest, type Receipt } from '../../src/imports/intake.ts';
 import { Processor, type ProcessorParts } from '../../src/imports/processor.ts';
+import { circumstancesOf } from '../../src/imports/record-digest.ts';
+import { insertRun } from '../../src/imports/run-store.ts';
 import { type ImportRun, ImportRuns } from '../../src/imports/runs.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Operator } from '../../src/security/audit.ts';
@@ -125,6 +128,35 @@ export class ImportHouse implements AsyncDisposable {
   accept(xml: string | Uint8Array, options: AcceptOptions = {}): Promise<Receipt> {
     const bytes = typeof xml === 'string' ? new TextEncoder().encode(xml) : xml;
     return this.intake.accept({ source: this.source, origin: 'upload', ...options, stream: pieces(bytes) });
+  }
+
+  /**
+   * Queues the document as `accept` does, with the inspection in this process: where thousands are queued, or a test has
+   * nothing to say of it. Returns the id of the run.
+   */
+  async queue(xml: string, { source = this.source, dryRun = false }: AcceptOptions = {}): Promise<number> {
+    const { documents, database } = this;
+    const bytes = new TextEncoder().encode(xml);
+    const spooled = await documents.spool(pieces(bytes), { sourceId: source.id, bytesMax: bytes.length });
+    const verdict = await inspectDocument({ file: spooled.path, masked: spooled.maskedPath });
+    if (!verdict.valid) throw new Error(`${JSON.stringify(verdict.errors)}\n${xml}`);
+    const accepted = await documents.accept(spooled, source.id);
+    const configuration = await this.configurations.current();
+    const { users, groups, warnings } = verdict;
+    const run = {
+      ...accepted,
+      sourceId: source.id,
+      origin: 'upload' as const,
+      dryRun,
+      sha256: spooled.sha256,
+      bytes: spooled.bytes,
+      users,
+      groups,
+      warnings,
+      circumstances: circumstancesOf(source, configuration),
+      now: this.clock().toISOString(),
+    };
+    return database.write((tx) => insertRun(tx, run));
   }
 
   /** Takes the document in, imports everything that is queued, and returns its run. */
