@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts';
+import { watchDeadline } from './child-deadline.ts';
 import { giveWay, modestMemory } from './give-way.ts';
 import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
 
@@ -11,7 +12,7 @@ const memoryMib = 256;
 /** 100 problems of at most a few kilobytes each. */
 const verdictBytesMax = 4 * 1024 * 1024;
 
-/** Milliseconds that judging a document may take: the schema check is quadratic in the number of its errors. */
+/** Milliseconds for which a child may compute to judge a document: the schema check is quadratic in the number of its errors. */
 export function inspectionDeadlineMs(documentBytes: number): number {
   return Math.min(deadlineMsMin + (documentBytes / bytesPerSecond) * 1_000, deadlineMsMax);
 }
@@ -39,10 +40,10 @@ export async function inspectInChild(
   });
   giveWay(child.pid);
   let isLate = false;
-  const timer = setTimeout(() => {
+  const endWatch = watchDeadline(child.pid, deadlineMs, () => {
     isLate = true;
     child.kill('SIGKILL');
-  }, deadlineMs);
+  });
   const abandon = () => child.kill('SIGKILL');
   signal?.addEventListener('abort', abandon, { once: true });
   try {
@@ -53,7 +54,7 @@ export async function inspectInChild(
     if (code !== 0) throw childFailure(code, err);
     return JSON.parse(out) as Verdict;
   } finally {
-    clearTimeout(timer);
+    endWatch();
     signal?.removeEventListener('abort', abandon);
     child.kill('SIGKILL');
   }
