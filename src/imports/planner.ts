@@ -24,7 +24,7 @@ import { digestContext } from './record-digest.ts';
 import { type ReadUser, readRecords } from './record-reader.ts';
 import { findRival, type Rival } from './rival-store.ts';
 import { insertEvent, type RunEvent } from './run-event-store.ts';
-import { listCompletedRuns, type Run, type RunChange } from './run-store.ts';
+import { findLastFullUsers, type Run, type RunChange } from './run-store.ts';
 import type { RunWriter } from './run-writer.ts';
 import { startApplying } from './start-applying.ts';
 
@@ -41,7 +41,6 @@ const besideBytesMin = 2 * 1024 * 1024;
 const absentAtOnce = 500;
 /** A run whose processor has died is taken up by then. */
 const rivalMsMax = 60_000;
-const completedRunsLookedAt = 50;
 const maskedWarning = 'The archive keeps no passwords: people whom this import creates have none.';
 
 /**
@@ -271,10 +270,8 @@ class Planning {
   async #guardNumbers({ ending, records, recordsInError }: Foresight): Promise<GuardNumbers> {
     const { database } = this.#parts;
     const activeUsers = await countActiveOwned(database.read, this.#run.sourceId);
-    const completed = await listCompletedRuns(database.read, this.#run.sourceId, completedRunsLookedAt);
-    const isFull = (options: string | null) => (JSON.parse(options ?? '{}') as ImportOptions).mode === 'full';
-    const last = completed.find((row) => isFull(row.options));
-    const lastUsers = this.#required().options.mode === 'full' ? last?.users : undefined;
+    const isFull = this.#required().options.mode === 'full';
+    const lastUsers = isFull ? await findLastFullUsers(database.read, this.#run.sourceId) : undefined;
     return { activeUsers, ending, records, recordsInError, lastUsers };
   }
 

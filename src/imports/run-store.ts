@@ -167,6 +167,24 @@ export async function listCompletedRuns(
     .execute();
 }
 
+/** How many users the last full document of the source had that was applied; undefined when there was none. */
+export async function findLastFullUsers(db: Reader, sourceId: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('import_run')
+    .select('users')
+    .where('source_id', '=', sourceId)
+    .where('dry_run', '=', 0)
+    .where('status', 'in', ['completed', 'completed-with-errors'])
+    .where('options', 'like', `${fullOptions}%`)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.users;
+}
+
+/** With what the stored options of a full document begin: `mode` is the first of them. */
+const fullOptions = '{"mode":"full",';
+
 /** Whether a file that was taken from a drop folder under this ticket has its run. */
 export async function isTicketUsed(db: Reader, ticket: string): Promise<boolean> {
   const row = await db.selectFrom('import_run').select('id').where('ticket', '=', ticket).executeTakeFirst();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type GuardNumbers, guardReason } from '../../src/imports/guard.ts';
+import { openImportHouse, profileXml, strictGuard, userXml } from './support.ts';
 
 const limits = { guardPercent: 15, guardMinimum: 10, guardShrinkPercent: 30, guardErrorPercent: 10 };
 const calm: GuardNumbers = { activeUsers: 100, ending: 0, records: 100, recordsInError: 0, lastUsers: 100 };
@@ -41,5 +42,31 @@ describe('guardReason', () => {
     expect(reason).toBe(
       'The import waits for approval: it would disable or archive 40 of 100 active users (limit 15); the file has 50 users, the last one had 90 (limit 30 % fewer); 6 of 50 records are in error (limit 10 %). "rollcall run approve 15" lets it go on, "rollcall run reject 15" ends it.',
     );
+  });
+});
+
+describe('the guard', () => {
+  test('compares a full file with the last full one, however many deltas came since', async () => {
+    await using house = await openImportHouse({
+      settings: { ...strictGuard, actionMissingDeletedUsers: 'x' },
+    });
+    const full = (count: number) =>
+      profileXml(Array.from({ length: count }, (_, n) => userXml(`p${n}`, `user${n}`)));
+    await house.queue(full(10));
+    await house.processor().drain();
+    for (let n = 0; n < 60; n += 1) await house.queue(full(1));
+    await house.database.write((tx) =>
+      tx
+        .updateTable('import_run')
+        .set({ status: 'completed', options: '{"mode":"delta"}', document: null })
+        .where('id', '>', 1)
+        .execute(),
+    );
+    const id = await house.queue(full(5));
+    await house.processor().drain();
+    expect(await house.runs.get(id)).toMatchObject({
+      status: 'awaiting-approval',
+      message: expect.stringContaining('the file has 5 users, the last one had 10'),
+    });
   });
 });
