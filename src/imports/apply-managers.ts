@@ -19,6 +19,7 @@ import { issueOf } from './record-error.ts';
 import type { Step } from './run-writer.ts';
 
 const failedAtOnce = 500;
+const failedManager = 'The manager is in the file, but could not be created; the user has none.';
 
 /** Managers who were not there yet when their people were written; those who still are not become issues. */
 export async function applyManagers(application: Application): Promise<void> {
@@ -40,7 +41,12 @@ async function applyManagerRows(application: Application, tx: Tx, rows: readonly
   const withoutManager: number[] = [];
   for (const { row, payload, stored } of users) {
     const outcome = managers.outcomeFor(payload);
-    if (outcome.kind !== 'found') {
+    if (managers.hasFailed(payload)) {
+      // The same as for those who were written before it failed: none, whatever the order of the file.
+      issues.push(issueOf(row, 'managerNotFound', failedManager));
+      if (stored !== undefined) given.push({ row, change: toChange(stored, null) });
+      if (stored !== undefined) withoutManager.push(stored.id);
+    } else if (outcome.kind !== 'found') {
       issues.push(noManager(row, payload, outcome));
       if (stored !== undefined) withoutManager.push(stored.id);
     } else if (stored !== undefined) {
@@ -124,12 +130,11 @@ async function leaveManagers(application: Application, tx: Tx, reports: readonly
   const changes = users.map((user) => toChange(user, null));
   await saveUsers(tx, contextOf(application), changes);
   await forgetDigests(tx, application.run.sourceId, reports);
-  const message = 'The manager is in the file, but could not be created; the user has none.';
   const issues = users.map(({ resource }) => ({
     line: null,
     recordId: typeof resource.externalId === 'string' ? resource.externalId : String(resource.userName),
     code: 'managerNotFound' as const,
-    message,
+    message: failedManager,
   }));
   return { issues };
 }

@@ -15,6 +15,8 @@ export interface ManagerLookup {
   /** A manager is named who is not found, or not for certain. */
   isOpen(payload: UserPayload): boolean;
   outcomeFor(payload: UserPayload): ManagerOutcome;
+  /** The manager is in the file, and could not be created. */
+  hasFailed(payload: UserPayload): boolean;
 }
 
 type Named = readonly { readonly payload: UserPayload }[];
@@ -25,7 +27,8 @@ type Named = readonly { readonly payload: UserPayload }[];
  * on the size of batches.
  */
 export async function findManagersInFile({ run }: Application, tx: Tx, users: Named): Promise<ManagerLookup> {
-  return lookup(await withoutArchived(tx, await findPlanned(run, tx, valuesOf(users))), new Map());
+  const { found, failed } = await findPlanned(run, tx, valuesOf(users));
+  return lookup({ found: await withoutArchived(tx, found), failed }, new Map());
 }
 
 /** Managers given by an `@id`, else by the rules that hold for SCIM. */
@@ -36,31 +39,39 @@ export async function findManagers(
   users: Named,
 ): Promise<ManagerLookup> {
   const values = valuesOf(users);
-  const found = await findById(run, tx, values);
-  const open = values.filter((value) => !found.has(value));
-  return lookup(found, open.length === 0 ? new Map() : await resolveManagers(tx, context, open));
+  const known = await findById(run, tx, values);
+  const open = values.filter((value) => !known.found.has(value) && !known.failed.has(value));
+  return lookup(known, open.length === 0 ? new Map() : await resolveManagers(tx, context, open));
 }
 
 function valuesOf(users: Named): string[] {
   return [...new Set(users.flatMap(({ payload }) => payload.manager ?? []))];
 }
 
-async function findById(run: Run, tx: Tx, values: readonly string[]): Promise<Map<string, number>> {
-  const found = await findPlanned(run, tx, values);
-  const unplanned = values.filter((value) => !found.has(value));
+interface KnownById {
+  readonly found: ReadonlyMap<string, number>;
+  readonly failed: ReadonlySet<string>;
+}
+
+async function findById(run: Run, tx: Tx, values: readonly string[]): Promise<KnownById> {
+  const { found, failed } = await findPlanned(run, tx, values);
+  const unplanned = values.filter((value) => !found.has(value) && !failed.has(value));
   for (const link of await findLinks(tx, run.sourceId, 'User', unplanned)) {
     found.set(link.external_id, link.resource_id);
   }
-  return withoutArchived(tx, found);
+  return { found: await withoutArchived(tx, found), failed };
 }
 
-async function findPlanned(run: Run, tx: Tx, values: readonly string[]): Promise<Map<string, number>> {
+async function findPlanned(run: Run, tx: Tx, values: readonly string[]) {
   const found = new Map<string, number>();
+  const failed = new Set<string>();
   for (const record of await findPlannedRecords(tx, run.id, values)) {
     const id = plannedId(record, run.firstUserId);
-    if (id !== undefined && record.record_id !== null) found.set(record.record_id, id);
+    if (record.record_id === null) continue;
+    if (id !== undefined) found.set(record.record_id, id);
+    else if (record.action === 'failed') failed.add(record.record_id);
   }
-  return found;
+  return { found, failed };
 }
 
 /** Since the plan was made somebody else may have archived one of them. */
@@ -69,16 +80,14 @@ async function withoutArchived(tx: Tx, found: ReadonlyMap<string, number>): Prom
   return new Map([...found].filter(([, id]) => !gone.has(id)));
 }
 
-function lookup(
-  found: ReadonlyMap<string, number>,
-  outcomes: ReadonlyMap<string, ManagerOutcome>,
-): ManagerLookup {
+function lookup({ found, failed }: KnownById, outcomes: ReadonlyMap<string, ManagerOutcome>): ManagerLookup {
   const outcomeFor = ({ manager }: UserPayload): ManagerOutcome => {
     const id = found.get(manager ?? '');
     return id === undefined ? (outcomes.get(manager ?? '') ?? { kind: 'none' }) : { kind: 'found', id };
   };
   return {
     outcomeFor,
+    hasFailed: ({ manager }) => failed.has(manager ?? ''),
     idFor: (payload) => {
       if (payload.manager === undefined || payload.manager === null) return payload.manager;
       const outcome = outcomeFor(payload);

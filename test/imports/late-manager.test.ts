@@ -35,3 +35,31 @@ for (const dialect of dialects()) {
     });
   });
 }
+
+describe('a manager who cannot be created', () => {
+  const newBoss = userXml('n', 'bert');
+  const anna = userXml('a', 'anna', '<manager>n</manager>');
+  // Bert keeps his name, as nothing is said of it.
+  const bert = userXml('b', 'bert').replace(' username="bert"', '');
+
+  test.each([
+    ['before', [newBoss, anna, bert]],
+    ['after', [anna, newBoss, bert]],
+  ])('leaves without one who stands %s them in the file', async (_place, users) => {
+    await using house = await openImportHouse();
+    const imported = async (xml: string) => {
+      const id = await house.queue(xml);
+      await house.processor().drain();
+      return house.runs.get(id);
+    };
+    await imported(profileXml([userXml('a', 'anna', '<manager>b</manager>'), userXml('b', 'bert')]));
+    expect((await house.person('anna')).manager?.displayName).toBe('bert');
+    const run = await imported(profileXml(users));
+    const issues = await house.runs.issues(run.id);
+    expect(issues.map(({ recordId, code }) => `${recordId} ${code}`).toSorted()).toEqual([
+      'a managerNotFound',
+      'n uniqueness',
+    ]);
+    expect((await house.person('anna')).manager).toBeUndefined();
+  });
+});
