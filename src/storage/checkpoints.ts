@@ -19,6 +19,7 @@ export class Checkpoints {
   #isByCommit = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isDue = false;
+  #isInTransaction = false;
   #isLong = false;
 
   constructor(sqlite: Sqlite, isBorrower: boolean) {
@@ -33,6 +34,7 @@ export class Checkpoints {
 
   /** Comes right before a transaction begins. */
   beforeBegin(): void {
+    this.#isInTransaction = true;
     const isByCommit = !this.#isBorrower && performance.now() - this.#lentMs > lentForMs;
     if (isByCommit === this.#isByCommit) return;
     this.#sqlite.run(`PRAGMA wal_autocheckpoint = ${isByCommit ? pagesOfCommit : 0}`);
@@ -41,6 +43,7 @@ export class Checkpoints {
 
   /** A transaction has ended; a turn has not been given back yet. */
   ended(): void {
+    this.#isInTransaction = false;
     if (!this.#isBorrower) return;
     if (this.#isLong) this.#run();
     this.#timer ??= setTimeout(() => this.#onTime(), pauseMs);
@@ -57,16 +60,23 @@ export class Checkpoints {
 
   #onTime(): void {
     this.#timer = undefined;
-    if (this.#sqlite.inTransaction) this.#isDue = true;
+    if (this.#isInTransaction) this.#isDue = true;
     else this.#run();
   }
 
-  /** What others write meanwhile, or read from the log, stays in it until the next time. */
+  /**
+   * What others write meanwhile, or read from the log, stays in it until the next time. So does everything when the disk
+   * is full or fails: nothing is lost by that, and the next commit that needs the disk says so.
+   */
   #run(): void {
     this.#isDue = false;
-    const found = this.#sqlite.query('PRAGMA wal_checkpoint(PASSIVE)').get() as CheckpointRow | null;
-    const { log = 0, checkpointed = 0 } = found ?? {};
-    this.#isLong = log > pagesMax && checkpointed < log;
+    try {
+      const found = this.#sqlite.query('PRAGMA wal_checkpoint(PASSIVE)').get() as CheckpointRow | null;
+      const { log = 0, checkpointed = 0 } = found ?? {};
+      this.#isLong = log > pagesMax && checkpointed < log;
+    } catch {
+      this.#isLong = false;
+    }
   }
 }
 
