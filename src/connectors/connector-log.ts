@@ -12,6 +12,8 @@ const lineCharactersMax = 2_000;
 /** What is kept of a line while it is not whole: secrets are looked for in here. */
 const rawCharactersMax = 16_384;
 const linesMax = 10_000;
+const tailBytes = 16_384;
+const lineFeed = 0x0a;
 const charactersMax = 1024 * 1024;
 /** Whoever writes more than this to standard error does nothing else. */
 export const logBytesMax = 64 * 1024 * 1024;
@@ -29,6 +31,7 @@ export class ConnectorLog {
   readonly #decoder = new TextDecoder();
   #partial = '';
   #isPartialCut = false;
+  #tail: Uint8Array = new Uint8Array();
   #characters = 0;
   #isCut = false;
   #last: LogLine | undefined;
@@ -46,16 +49,29 @@ export class ConnectorLog {
 
   add(chunk: Uint8Array): void {
     this.bytes += chunk.length;
+    if (this.#isCut) this.#skip(chunk);
+    else this.#read(chunk);
+  }
+
+  end(): void {
+    // Its first line may begin within a secret, and is left out.
+    if (this.#tail.length > 0) this.#read(this.#tail.subarray(this.#tail.indexOf(lineFeed) + 1));
+    this.#extend(this.#decoder.decode());
+    this.#endLine();
+  }
+
+  /** Reading on would keep this process busy; only the end is kept, where the last words stand. */
+  #skip(chunk: Uint8Array): void {
+    this.#partial = '';
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-tailBytes)]).subarray(-tailBytes);
+  }
+
+  #read(chunk: Uint8Array): void {
     const pieces = this.#decoder.decode(chunk, { stream: true }).split('\n');
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) this.#endLine();
       this.#extend(piece);
     }
-  }
-
-  end(): void {
-    this.#extend(this.#decoder.decode());
-    this.#endLine();
   }
 
   #extend(piece: string): void {

@@ -159,7 +159,6 @@ export class ConnectorProcess implements AsyncDisposable {
     const use = groupUse(this.#child.pid);
     if (use !== undefined && use.memoryBytes > this.#options.limits.memoryBytes) this.#stop('memory');
     if (use !== undefined && use.processes > groupSizeMax) this.#stop('processes');
-    if (this.log.bytes > logBytesMax) this.#stop('log');
     this.#watches += 1;
     if (this.#watches % watchesPerFolder === 0) void this.#watchFolder();
   }
@@ -183,6 +182,7 @@ export class ConnectorProcess implements AsyncDisposable {
         const { done, value } = await this.#errors.read();
         if (done) break;
         this.log.add(value);
+        if (this.log.bytes > logBytesMax) this.#stop('log');
       }
     } catch {
       // It was cancelled.
