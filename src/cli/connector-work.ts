@@ -12,6 +12,7 @@ import {
   testConnector,
 } from '../connectors/runner.ts';
 import { DomainError } from '../errors.ts';
+import { DocumentRefused } from '../imports/intake.ts';
 import { hostList } from '../settings/settings.ts';
 import type { Answer, Call } from './command.ts';
 import { readConnectorConfig } from './connector-config.ts';
@@ -132,7 +133,8 @@ class CommandRun implements Disposable {
     } catch (error) {
       this.#print(error instanceof DomainError ? error.detail : '');
       if (!(error instanceof DomainError) || this.call.options.json !== true) throw error;
-      const value = { status: 'failed', message: error.detail, log: this.log };
+      const { problems: errors, total } = error instanceof DocumentRefused ? error : {};
+      const value = { status: 'failed', message: error.detail, errors, total, log: this.log };
       return { value, failure: error.detail };
     }
   }

@@ -15,7 +15,8 @@ export function childEnvironment(): Readonly<Record<string, string>> {
  */
 export function connectorEnvironment(): Readonly<Record<string, string>> {
   const names = new Set(['NODE_EXTRA_CA_CERTS', 'PATH', 'SSL_CERT_DIR', 'SSL_CERT_FILE', 'SYSTEMROOT', 'TZ']);
-  return { LANG: 'C.UTF-8', ...pick((name) => names.has(name.toUpperCase())) };
+  const defaults = process.platform === 'win32' ? {} : { PATH: '/usr/local/bin:/usr/bin:/bin' };
+  return { LANG: 'C.UTF-8', ...defaults, ...pick((name) => names.has(name.toUpperCase())) };
 }
 
 /** The value of one variable that a configuration names. */

@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, readFailure, Workplace } from './support.ts';
 
+const entry = join(import.meta.dir, '..', '..', 'src', 'main.ts');
+
 /** A folder with a general source "HR" of id 1. */
 async function withSource(): Promise<Workplace> {
   const place = new Workplace();
@@ -171,3 +173,67 @@ describe('rollcall connector run', () => {
     expect((await place.json('user', 'find', 'person1')).users).toMatchObject([{ state: 'active' }]);
   }, 60_000);
 });
+
+/** The service on the data folder of `place`, on a free port. */
+async function serve(place: Workplace) {
+  const child = Bun.spawn([process.execPath, entry, 'serve', '--data', place.data, '--port', '0'], {
+    cwd: place.folder,
+    env: {},
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += Buffer.from(chunk).toString('utf8');
+    if (text.includes('\n')) break;
+  }
+  return {
+    address: /https?:\/\/\S+/.exec(text)?.[0] ?? '',
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await child.exited;
+    },
+  };
+}
+
+test('the service answers while connectors misbehave beside it', async () => {
+  using place = await withSource();
+  const { token } = await place.json('source', 'create', '--kind', 'scim', '--name', 'Okta');
+  await place.json('settings', 'set', 'documentBytesMax', '1000000');
+  const programs = {
+    log: ['sh', '-c', 'exec yes debug: still here >&2'],
+    hoard: ['python3', '-c', 'held = []\nwhile True: held.append(bytearray(16_000_000))'],
+    zeros: ['head', '-c', '10000000000', '/dev/zero'],
+  };
+  for (const [kind, command] of Object.entries(programs)) {
+    const manifest = { kind, summary: 'Misbehaves', command, configSchema: { type: 'object' } };
+    await addFile(place, kind, 'connector.json', JSON.stringify(manifest));
+  }
+  await using server = await serve(place);
+  const file = await config(place, {});
+  let isOver = false;
+  const runs = Promise.all(
+    Object.keys(programs).map((kind) =>
+      place.run('connector', 'run', kind, '--source', 'HR', '--config', file),
+    ),
+  ).finally(() => {
+    isOver = true;
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  const statuses = new Set<number>();
+  let asked = 0;
+  for (; !isOver; asked += 1) {
+    statuses.add((await fetch(`${server.address}/healthz`)).status);
+    statuses.add((await fetch(`${server.address}/api/v2/scim/v2/Users`, { headers })).status);
+    await Bun.sleep(20);
+  }
+  const [log, hoard, zeros] = (await runs).map(({ stderr }) => stderr.split('\n').at(-2));
+  expect(log).toContain('wrote more than');
+  expect(hoard).toMatch(/used more than|MemoryError/);
+  expect(zeros).toContain('larger than 1,000,000 bytes');
+  expect(asked).toBeGreaterThan(0);
+  expect([...statuses]).toEqual([200]);
+  expect(readdirSync(join(place.data, 'connector-runs'))).toEqual([]);
+  expect((await place.json('run', 'list')).runs).toEqual([]);
+}, 120_000);
