@@ -25,6 +25,8 @@ export class DirectoryReader {
   readonly #context: ConnectorContext<LdapConfig>;
   readonly #product: Product;
   readonly #columns: MappedColumns;
+  readonly #userRecords: RecordMaker;
+  readonly #groupRecords: RecordMaker;
   readonly #memberships = new NestedGroups();
   /** By canonical name, of everybody: whom a manager's name means. */
   readonly #idByDn = new Map<string, string>();
@@ -35,6 +37,8 @@ export class DirectoryReader {
     this.#context = context;
     this.#product = products[context.config.product];
     this.#columns = columns;
+    this.#userRecords = new RecordMaker(columns.user);
+    this.#groupRecords = new RecordMaker(columns.group);
   }
 
   /** Groups, then people. Throws when either answer is not whole, or empty. */
@@ -81,11 +85,11 @@ export class DirectoryReader {
   }
 
   async *#groups(): AsyncGenerator<ConnectorRecord> {
-    const attributes = [...asked(this.#columns.group), ...memberAttributes, memberUid];
+    const attributes = [...this.#groupRecords.attributes, ...memberAttributes, memberUid];
     const unfinished: RangedMembers[] = [];
     let count = 0;
     for await (const entry of this.#search('group', unique(attributes))) {
-      const group = this.#context.mapped.group(toRecord(entry, this.#columns.group));
+      const group = this.#context.mapped.group(this.#groupRecords.record(entry));
       const number = this.#memberships.addGroup(canonicalDn(entry.dn), group.id);
       const next = this.#addMembers(number, entry);
       if (next !== undefined) unfinished.push({ dn: entry.dn, group: number, ...next });
@@ -130,10 +134,11 @@ export class DirectoryReader {
   }
 
   async #learnIds(): Promise<void> {
-    for await (const entry of this.#search('user', asked(this.#columns.userId))) {
+    const records = new RecordMaker(this.#columns.userId);
+    for await (const entry of this.#search('user', records.attributes)) {
       if (this.#idByDn.size >= peopleMax)
         throw new DomainError('limitExceeded', `The search finds more than ${peopleMax} people.`);
-      const { id } = this.#context.mapped.user(toRecord(entry, this.#columns.userId));
+      const { id } = this.#context.mapped.user(records.record(entry));
       this.#idByDn.set(canonicalDn(entry.dn), id);
     }
   }
@@ -141,7 +146,7 @@ export class DirectoryReader {
   async *#users(): AsyncGenerator<ConnectorRecord> {
     const rule = this.#context.config.inactiveWhen ?? this.#product.inactiveWhen;
     const own = [rule?.attribute ?? 'userAccountControl', 'manager', ...(this.#hasGroups ? ['uid'] : [])];
-    const attributes = unique([...asked(this.#columns.user), ...own]);
+    const attributes = unique([...this.#userRecords.attributes, ...own]);
     let count = 0;
     for await (const entry of this.#search('user', attributes)) {
       count += 1;
@@ -152,7 +157,7 @@ export class DirectoryReader {
   }
 
   #userRecord(entry: Entry): SourceRecord {
-    const record: Record<string, unknown> = { ...toRecord(entry, this.#columns.user) };
+    const record = this.#userRecords.record(entry);
     const active = this.#isActive(entry);
     if (active !== undefined) record[computed.active] = active;
     if (this.#needs(computed.manager)) record[computed.manager] = this.#managerId(entry);
@@ -211,20 +216,35 @@ function nothingFound(what: string, where: string): DomainError {
   );
 }
 
-/** The entry by the names of the columns, whichever way the server spells them. */
-function toRecord(entry: Entry, columns: readonly string[]): SourceRecord {
-  const values = new Map<string, unknown>();
-  for (const attribute of entry.attributes) {
-    if (readRange(attribute.name).from !== undefined && !isMember(attribute.name))
-      throw tooManyValues(entry, attribute);
-    values.set(attribute.name.toLowerCase(), toValue(attribute));
+/** Makes records of entries, under the names of the columns, whichever way the server spells them. */
+class RecordMaker {
+  /** Attributes to ask for; a column may be a path into one with several values: `mail[0]`. */
+  readonly attributes: readonly string[];
+  readonly #columnByAttribute: ReadonlyMap<string, readonly string[]>;
+
+  constructor(columns: readonly string[]) {
+    this.attributes = unique(columns.map((name) => name.replace(/\[.*$/s, ''))).filter(
+      (name) => !computedNames.has(name),
+    );
+    this.#columnByAttribute = Map.groupBy(this.attributes, (name) => name.toLowerCase());
   }
-  const record: Record<string, unknown> = { [computed.dn]: entry.dn };
-  for (const name of asked(columns)) {
-    const value = values.get(name.toLowerCase());
-    if (value !== undefined) record[name] = value;
+
+  record(entry: Entry): Record<string, unknown> {
+    const record: Record<string, unknown> = { [computed.dn]: entry.dn };
+    for (const attribute of entry.attributes) {
+      if (attribute.name.includes(';range=')) requireMember(entry, attribute);
+      const columns = this.#columnByAttribute.get(attribute.name.toLowerCase());
+      if (columns === undefined) continue;
+      const value = toValue(attribute);
+      if (value !== undefined) for (const name of columns) record[name] = value;
+    }
+    return record;
   }
-  return record;
+}
+
+function requireMember(entry: Entry, attribute: Attribute): void {
+  if (readRange(attribute.name).from !== undefined && !isMember(attribute.name))
+    throw tooManyValues(entry, attribute);
 }
 
 function isMember(description: string): boolean {
@@ -240,12 +260,10 @@ function tooManyValues(entry: Entry, { name }: Attribute): DomainError {
 }
 
 function find(entry: Entry, name: string): Attribute | undefined {
-  return entry.attributes.find((each) => each.name.toLowerCase() === name.toLowerCase());
-}
-
-/** Attributes to ask for; a column may be a path into one with several values: `mail[0]`. */
-function asked(columns: readonly string[]): readonly string[] {
-  return unique(columns.map((name) => name.replace(/\[.*$/s, ''))).filter((name) => !computedNames.has(name));
+  const wanted = name.toLowerCase();
+  return entry.attributes.find(
+    (each) => each.name.length === name.length && each.name.toLowerCase() === wanted,
+  );
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -78,15 +78,11 @@ function answer(tenant: Tenant, url: URL): Response {
     .split('/')
     .map(decodeURIComponent);
   if (id === 'delta') return delta(tenant, kind, url);
-  if (id === '')
-    return page(
-      tenant,
-      url,
-      kind === 'users'
-        ? filtered(tenant.users, url).map((each) => shown(each, url))
-        : tenant.groups.map((each) => shown(each, url)),
-    );
   const objects: readonly (GraphUser | GraphGroup)[] = kind === 'users' ? tenant.users : tenant.groups;
+  if (id === '') {
+    const met = kind === 'users' ? filtered(tenant.users, url) : objects;
+    return page(tenant, url, met);
+  }
   const known = objects.find((each) => each.id === id);
   if (known === undefined) return fault(404, 'Request_ResourceNotFound', `Resource '${id}' does not exist.`);
   if (relation === '') return Response.json(shown(known, url));
@@ -97,30 +93,32 @@ function answer(tenant: Tenant, url: URL): Response {
 function filtered(users: readonly GraphUser[], url: URL): readonly GraphUser[] {
   const filter = url.searchParams.get('$filter') ?? '';
   const tests = [...filter.matchAll(/(\w+) eq '([^']*)'/g)];
-  return users.filter((user) => tests.every(([, name = '', value]) => user[name] === value));
+  return tests.length === 0
+    ? users
+    : users.filter((user) => tests.every(([, name = '', value]) => user[name] === value));
 }
 
-function shown(object: GraphUser | GraphGroup, url: URL): object {
-  const names = (url.searchParams.get('$select') ?? '').split(',');
+function shown(object: object, url: URL): object {
+  const names = new Set(['@odata.type', ...(url.searchParams.get('$select') ?? '').split(',')]);
   const manager =
     'manager' in object && url.searchParams.has('$expand')
       ? { manager: { '@odata.type': '#microsoft.graph.user', id: object.manager } }
       : {};
-  const properties = Object.entries(object).filter(([name]) => names.includes(name));
+  const properties = Object.entries(object).filter(([name]) => names.has(name));
   return { ...Object.fromEntries(properties), ...manager };
 }
 
-function related({ users, groups }: Tenant, id: string, relation: string): readonly object[] {
+function related({ groups }: Tenant, id: string, relation: string): readonly object[] {
   const isDown = /members$/i.test(relation);
-  const step = (from: string) =>
+  const step = (from: string): readonly string[] =>
     isDown
       ? (groups.find((group) => group.id === from)?.members ?? [])
       : groups.filter(({ members }) => members.includes(from)).map((group) => group.id);
   const found = new Set(step(id));
   if (relation.startsWith('transitive'))
     for (const each of found) for (const next of step(each)) found.add(next);
-  const type = (each: string) =>
-    users.some((user) => user.id === each) ? '#microsoft.graph.user' : '#microsoft.graph.group';
+  const groupIds = new Set(groups.map((group) => group.id));
+  const type = (each: string) => (groupIds.has(each) ? '#microsoft.graph.group' : '#microsoft.graph.user');
   return [...found].map((each) => ({ '@odata.type': type(each), id: each }));
 }
 
@@ -132,7 +130,7 @@ function page({ pageSize }: Tenant, url: URL, all: readonly object[]): Response 
   return Response.json({
     '@odata.context': `${url.origin}/v1.0/$metadata`,
     ...more,
-    value: all.slice(from, from + pageSize),
+    value: all.slice(from, from + pageSize).map((each) => shown(each, url)),
   });
 }
 
