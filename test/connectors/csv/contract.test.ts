@@ -1,6 +1,6 @@
 // The kind `csv` under what every kind has to hold: files of a folder, and an address where only an address can.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ContractSource, describeConnectorContract, largeCount } from '../contract.ts';
@@ -9,8 +9,9 @@ const key = 'Bearer csv-token-4711';
 
 async function openSource(): Promise<ContractSource> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-csv-contract-'));
-  const files = { small: 3, empty: 0, large: largeCount };
-  for (const [name, count] of Object.entries(files)) writeFileSync(join(folder, `${name}.csv`), table(count));
+  writeFileSync(join(folder, 'small.csv'), header + rows(1, 3));
+  writeFileSync(join(folder, 'empty.csv'), header);
+  writeLarge(join(folder, 'large.csv'));
   let onReached: () => void = () => undefined;
   const reached = new Promise<void>((resolve) => {
     onReached = resolve;
@@ -40,10 +41,20 @@ async function openSource(): Promise<ContractSource> {
   };
 }
 
-function table(count: number): string {
+const header = 'id;username;firstname;surname;email;bio\r\n';
+
+function rows(from: number, count: number, bio = ''): string {
   const row = (_: unknown, at: number) =>
-    `${at + 1};person${at};"Åse ""A""";Nilsen;p${at}@example.com;"Line 1\nLine 2"\r\n`;
-  return `id;username;firstname;surname;email;bio\r\n${Array.from({ length: count }, row).join('')}`;
+    `${from + at};person${from + at};"Åse ""A""";Nilsen;p${from + at}@example.com;"Line 1\nLine 2 ${bio}"\r\n`;
+  return Array.from({ length: count }, row).join('');
+}
+
+/** More than 100 MB: far more than may be held at a time. */
+function writeLarge(path: string): void {
+  writeFileSync(path, header);
+  const step = 5_000;
+  for (let from = 1; from <= largeCount; from += step)
+    appendFileSync(path, rows(from, step, 'x'.repeat(960)));
 }
 
 describeConnectorContract({ kind: 'csv', open: openSource });
