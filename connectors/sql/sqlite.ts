@@ -62,7 +62,7 @@ async function* rowsOf(database: Database, query: Query): AsyncGenerator<Batch> 
   try {
     for (let isMore = true; isMore; ) {
       const batch = nextRows(rows, query);
-      yield { columns, records: batch.map(toTexts) };
+      yield { columns, records: batch.map((row) => toTexts(row, columns)) };
       isMore = batch.length === batchRows;
       // SQLite works on this thread: without a pause nobody could cancel.
       await new Promise((resolve) => setImmediate(resolve));
@@ -74,7 +74,7 @@ async function* rowsOf(database: Database, query: Query): AsyncGenerator<Batch> 
   }
 }
 
-type SqliteRow = Readonly<Record<string, unknown>>;
+type SqliteRow = Record<string, unknown>;
 
 function prepare(database: Database, query: Query): Statement<SqliteRow, SQLQueryBindings[]> {
   try {
@@ -98,15 +98,17 @@ function nextRows(rows: Iterator<SqliteRow>, query: Query): SqliteRow[] {
   return batch;
 }
 
-/** Whole numbers with all their digits, others as short as they are exact; bytes in hexadecimal digits. */
-function toTexts(row: SqliteRow): SourceRecord {
-  const record: Record<string, unknown> = Object.create(null);
-  for (const name of Object.keys(row)) {
+/**
+ * Whole numbers with all their digits, others as short as they are exact; bytes in hexadecimal digits. The row is ours, and
+ * changed where it stands.
+ */
+function toTexts(row: SqliteRow, columns: readonly string[]): SourceRecord {
+  for (const name of columns) {
     const value = row[name];
-    if (typeof value === 'string' || value === null) record[name] = value;
-    else record[name] = value instanceof Uint8Array ? value.toHex() : String(value);
+    if (typeof value === 'string' || value === null) continue;
+    row[name] = value instanceof Uint8Array ? value.toHex() : String(value);
   }
-  return record;
+  return row;
 }
 
 /** Strings, names in quotes and comments, in which a semicolon is nothing but that. */

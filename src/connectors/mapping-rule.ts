@@ -6,6 +6,7 @@ import { PatternError } from '../pattern/pattern-error.ts';
 import { compileRe2, type Re2Pattern } from '../pattern/re2.ts';
 import { type Column, compileColumn, toText, toTexts } from './column-path.ts';
 import type { MappingRule, SourceRecord } from './contract.ts';
+import { trimmed } from './record-values.ts';
 
 /** A rule, ready for any number of records. Its functions throw Error when a value cannot become text. */
 export interface CompiledRule {
@@ -128,7 +129,7 @@ function looseBrace(attribute: string, brace: string, at: number): string {
 }
 
 async function compileChanges(rule: RuleObject, context: RuleContext): Promise<Change> {
-  const changes: Change[] = context.isVerbatim ? [] : [(text) => text.trim()];
+  const changes: Change[] = context.isVerbatim ? [] : [trimmed];
   for (const { pattern, with: replacement } of rule.replace ?? []) {
     const compiled = await compilePattern(pattern, 'replace', context);
     changes.push(remembered((text) => (text === '' ? text : compiled.replace(text, replacement))));

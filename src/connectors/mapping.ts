@@ -16,7 +16,7 @@ import type {
   Value,
 } from './contract.ts';
 import { type CompiledRule, columnsOf, compileRule } from './mapping-rule.ts';
-import { quoted } from './record-values.ts';
+import { quoted, trimmed } from './record-values.ts';
 
 /** The mapper of a run. */
 export interface CompiledMapping extends RecordMapper {
@@ -250,6 +250,7 @@ type Draft = { -readonly [name in keyof User]: User[name] };
 type PartBuilder = (user: Draft, record: SourceRecord) => void;
 
 function userBuilder(rules: Rules): (record: SourceRecord) => User {
+  const [id, username] = [rules.get('id'), rules.get('username')];
   const plain = plainUserKeys.flatMap((key): [PlainKey, CompiledRule][] => {
     const rule = rules.get(key);
     return rule === undefined ? [] : [[key, rule]];
@@ -263,7 +264,9 @@ function userBuilder(rules: Rules): (record: SourceRecord) => User {
     fields(rules),
   ].filter((each) => each !== undefined);
   return (record) => {
-    const user: Draft = { kind: 'user', ...identity(rules, record) };
+    const user: Draft = { kind: 'user', id: requireText(id, 'id', record) };
+    const name = username?.text(record);
+    if (typeof name === 'string') user.username = name;
     for (const [key, rule] of plain) {
       const value = rule.text(record);
       if (value !== undefined) user[key] = value;
@@ -273,17 +276,10 @@ function userBuilder(rules: Rules): (record: SourceRecord) => User {
   };
 }
 
-function identity(rules: Rules, record: SourceRecord): Pick<User, 'id' | 'username'> {
-  const username = rules.get('username')?.text(record);
-  const id = requireText(rules, 'id', record);
-  return typeof username === 'string' ? { id, username } : { id };
-}
-
-function requireText(rules: Rules, key: string, record: SourceRecord): string {
-  const rule = rules.get(key);
+function requireText(rule: CompiledRule | undefined, key: string, record: SourceRecord): string {
   if (rule === undefined) throw new Error(`the mapping has no rule for ${key}`);
   const text = rule.text(record);
-  if (typeof text === 'string' && text.trim() !== '') return text;
+  if (typeof text === 'string' && trimmed(text) !== '') return text;
   const columns = rule.columns.map(({ name }) => quoted(name)).join(' and ');
   const has = listed(Object.keys(record));
   throw new Error(
@@ -382,9 +378,9 @@ function groupBuilder(rules: Rules): (record: SourceRecord) => Group {
   return (record) => {
     const group = {
       kind: 'group',
-      id: requireText(rules, 'id', record),
-      type: groupType(requireText(rules, 'type', record)),
-      name: requireText(rules, 'name', record),
+      id: requireText(rules.get('id'), 'id', record),
+      type: groupType(requireText(rules.get('type'), 'type', record)),
+      name: requireText(rules.get('name'), 'name', record),
     } as const;
     const description = rules.get('description')?.text(record);
     return description === undefined ? group : { ...group, description };

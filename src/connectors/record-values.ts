@@ -17,7 +17,7 @@ export function formOf(name: LeafName): Form {
   const form = forms.get(name);
   if (form === undefined) return textForm;
   return (value) => {
-    const text = plainText(value).trim();
+    const text = trimmed(plainText(value));
     return text === '' ? '' : form(text);
   };
 }
@@ -25,7 +25,18 @@ export function formOf(name: LeafName): Form {
 /** Any text; one of nothing but blanks is empty. */
 export function textForm(value: unknown): string {
   const text = plainText(value);
-  return text.trim() === '' ? '' : text;
+  return isOrdinary(text.charCodeAt(0)) || text.trim() !== '' ? text : '';
+}
+
+/** Without the blanks around it. Nearly every text begins and ends with a sign that is none: looking costs less. */
+export function trimmed(text: string): string {
+  const isTrim = isOrdinary(text.charCodeAt(0)) && isOrdinary(text.charCodeAt(text.length - 1));
+  return isTrim ? text : text.trim();
+}
+
+/** A sign of ASCII that is no blank; false for none at all. */
+function isOrdinary(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
 }
 
 /** The text of a value that has no form of its own. */
@@ -71,6 +82,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 function booleanText(text: string): string {
+  if (text === 'true' || text === 'false') return text;
   const word = text.toLowerCase();
   const known = toBoolean(word)?.toString() ?? (Object.hasOwn(words, word) ? words[word] : undefined);
   if (known !== undefined) return known;
@@ -110,6 +122,7 @@ function dateText(text: string): string {
 }
 
 function isDay(year: number, month: number, day: number): boolean {
+  if (year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= 28) return true;
   const date = new Date(Date.UTC(2000, month - 1, day));
   date.setUTCFullYear(year, month - 1, day);
   return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

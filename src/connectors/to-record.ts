@@ -24,6 +24,7 @@ import {
   plainText,
   quoted,
   textForm,
+  trimmed,
   ValueError,
 } from './record-values.ts';
 
@@ -196,7 +197,7 @@ function groupType(of: ConnectorRecord, type: unknown): string {
 /** A key, by which something is found again: not empty, and not longer than the schema allows. */
 function requiredText(of: ConnectorRecord, name: string, value: unknown): string {
   const text = typeof value === 'string' ? value : keyText(of, name, value);
-  const { length } = text.trim();
+  const { length } = trimmed(text);
   if (length === 0) throw refusal(`The ${name} of ${ownerOf(of)} is missing or empty.`);
   if (length > keyCharactersMax)
     throw refusal(`The ${name} of ${ownerOf(of)} is longer than ${keyCharactersMax} characters.`);
@@ -212,7 +213,7 @@ function keyText(of: ConnectorRecord, name: string, value: unknown): string {
 }
 
 function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+  return value === undefined || value === null || (typeof value === 'string' && trimmed(value) === '');
 }
 
 function ownerOf(record: ConnectorRecord): string {
