@@ -2,7 +2,6 @@ import { adminSurfaces } from './admin/admin.ts';
 import { consoleSurface } from './admin/console-page.ts';
 import type { DocumentStore } from './archive/archive.ts';
 import type { Clock } from './clock.ts';
-import { consoleFiles } from './console/console.ts';
 import { DirectoryView } from './directory/directory-view.ts';
 import { Groups } from './directory/groups.ts';
 import { Users } from './directory/users.ts';
@@ -126,7 +125,7 @@ function administration(parts: AppParts): Surface[] {
       resourceBase: scimBase,
       log,
     }),
-    consoleSurface(consoleFiles),
+    consoleSurface(async () => (await import('./console/console.ts')).consoleFiles),
   ];
 }
 

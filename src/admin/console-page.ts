@@ -38,24 +38,24 @@ const headersOfAll: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** The console's page: open to everybody, because it holds nothing; what it shows comes from the admin API. */
-export function consoleSurface({ page, script, style, icon }: ConsoleFiles): Surface {
+/**
+ * The console's page: open to everybody, because it holds nothing; what it shows comes from the admin API. `load` is called
+ * when the page is asked for first.
+ */
+export function consoleSurface(load: () => Promise<ConsoleFiles>): Surface {
+  const files = new FileShelf(load);
   const app = new Elysia({ name: 'console', prefix: base })
     .onError(({ error }) => toErrorResponse(error instanceof DomainError ? error : notHere()))
-    .get(
-      '/',
-      ({ request }) => file(withBase(page, basePath(admitted(request))), 'text/html; charset=utf-8'),
-      {
-        detail: fileOperation('getConsole', 'The page of the console', 'text/html'),
-      },
-    )
-    .get('/page.js', () => file(script, 'text/javascript; charset=utf-8'), {
+    .get('/', ({ request }) => files.page(basePath(admitted(request))), {
+      detail: fileOperation('getConsole', 'The page of the console', 'text/html'),
+    })
+    .get('/page.js', ({ request }) => files.answer('script', 'text/javascript; charset=utf-8', request), {
       detail: fileOperation('getConsoleScript', 'The script of the page', 'text/javascript'),
     })
-    .get('/page.css', () => file(style, 'text/css; charset=utf-8'), {
+    .get('/page.css', ({ request }) => files.answer('style', 'text/css; charset=utf-8', request), {
       detail: fileOperation('getConsoleStyle', 'The style of the page', 'text/css'),
     })
-    .get('/icon.svg', () => file(icon, 'image/svg+xml'), {
+    .get('/icon.svg', ({ request }) => files.answer('icon', 'image/svg+xml', request), {
       detail: fileOperation('getConsoleIcon', 'The icon of the page', 'image/svg+xml'),
     })
     .all('/*', () => {
@@ -77,8 +77,50 @@ function withBase(text: string, path: string): string {
   return text.replaceAll('{{base}}', () => path.replaceAll('&', '&amp;'));
 }
 
-function file(text: string, type: string): Response {
-  return new Response(text, { headers: { ...headersOfAll, 'content-type': type } });
+/** The files, each packed once for the browsers that unpack, and known by an entity tag to those that have it (RFC 9110 §8.8.3). */
+class FileShelf {
+  readonly #load: () => Promise<ConsoleFiles>;
+  readonly #packed = new Map<keyof ConsoleFiles, Uint8Array<ArrayBuffer>>();
+  readonly #tags = new Map<keyof ConsoleFiles, string>();
+  #files: Promise<ConsoleFiles> | undefined;
+
+  constructor(load: () => Promise<ConsoleFiles>) {
+    this.#load = load;
+  }
+
+  async page(path: string): Promise<Response> {
+    const headers = { ...headersOfAll, 'content-type': 'text/html; charset=utf-8' };
+    return new Response(withBase((await this.#all()).page, path), { headers });
+  }
+
+  async answer(name: keyof ConsoleFiles, type: string, { headers }: Request): Promise<Response> {
+    const text = (await this.#all())[name];
+    const etag = this.#tagOf(name, text);
+    const common = { ...headersOfAll, etag, vary: 'accept-encoding' };
+    if (headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers: common });
+    const answered = { ...common, 'content-type': type };
+    if (!/\bgzip\b/.test(headers.get('accept-encoding') ?? ''))
+      return new Response(text, { headers: answered });
+    return new Response(this.#pack(name, text), { headers: { ...answered, 'content-encoding': 'gzip' } });
+  }
+
+  #all(): Promise<ConsoleFiles> {
+    this.#files ??= this.#load();
+    return this.#files;
+  }
+
+  #tagOf(name: keyof ConsoleFiles, text: string): string {
+    const tag =
+      this.#tags.get(name) ?? `W/"${new Bun.CryptoHasher('sha256').update(text).digest('base64url')}"`;
+    this.#tags.set(name, tag);
+    return tag;
+  }
+
+  #pack(name: keyof ConsoleFiles, text: string): Uint8Array<ArrayBuffer> {
+    const packed = this.#packed.get(name) ?? Bun.gzipSync(text);
+    this.#packed.set(name, packed);
+    return packed;
+  }
 }
 
 function notHere(): DomainError {

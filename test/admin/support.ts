@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { adminSurfaces } from '../../src/admin/admin.ts';
 import { consoleSurface } from '../../src/admin/console-page.ts';
 import { DocumentStore } from '../../src/archive/archive.ts';
-import { consoleFiles } from '../../src/console/console.ts';
 import { DirectoryView } from '../../src/directory/directory-view.ts';
 import type { Surface } from '../../src/http/surface.ts';
 import { Intake } from '../../src/imports/intake.ts';
@@ -92,7 +91,10 @@ export class AdminApp implements AsyncDisposable {
       resourceBase: '/api/v2/scim/v2',
     };
     const apiUrlSuffix = ({ kind, id }: { kind: string; id: number }) => `/of/${kind}/${id}`;
-    return [...adminSurfaces({ ...parts, apiUrlSuffix }), consoleSurface(consoleFiles)];
+    return [
+      ...adminSurfaces({ ...parts, apiUrlSuffix }),
+      consoleSurface(async () => (await import('../../src/console/console.ts')).consoleFiles),
+    ];
   }
 
   /** Every line that the service logged, as JSON text. */
