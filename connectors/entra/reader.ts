@@ -65,7 +65,7 @@ export class TenantReader {
       yield mapped.user(toColumns(user, groups ? members.groupsOf([user.id], false) : undefined));
     }
     if (count === 0) throw nothing('nobody', 'userFilter');
-    log.info(`${count} people read.`);
+    log.info(`People read: ${count}.`);
     this.#keep({ users, groups: groupLink });
   }
 
@@ -89,7 +89,7 @@ export class TenantReader {
       await Promise.all(
         waiting.slice(from, from + groupsAtOnce).map((each) => this.#addMembers(members, each)),
       );
-    this.#context.log.info(`${count} groups read.`);
+    this.#context.log.info(`Groups read: ${count}.`);
   }
 
   async #addMembers(members: NestedGroups, { graphId, number }: GroupToAsk): Promise<void> {
@@ -152,7 +152,7 @@ export class TenantReader {
       log.warn(
         'The mapping takes ids from elsewhere than the id: who is gone is noticed by the next full run only.',
       );
-    log.info(`${ids.size} people have changed, ${removed.size} of them are gone.`);
+    log.info(`People changed: ${ids.size}, of whom gone: ${removed.size}.`);
     this.#keep({ users: people.deltaLink, groups: memberships?.deltaLink });
   }
 

@@ -38,7 +38,7 @@ export const connector: Connector<HttpJsonConfig> = {
           yield mapped.group(record);
         }
       requireSome(groups, 'no group', 'groupUrl and groupRecords');
-      log.info(`${groups} groups read.`);
+      log.info(`Groups read: ${groups}.`);
     }
     let users = 0;
     for await (const records of pagesOf(source, people(config)))
@@ -47,7 +47,7 @@ export const connector: Connector<HttpJsonConfig> = {
         yield mapped.user(record);
       }
     requireSome(users, 'nobody', 'userUrl and userRecords');
-    log.info(`${users} people read.`);
+    log.info(`People read: ${users}.`);
   },
 };
 

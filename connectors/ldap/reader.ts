@@ -98,7 +98,7 @@ export class DirectoryReader {
     }
     if (count === 0) throw nothingFound('no group', 'groupBaseDns and groupFilter');
     for (const each of unfinished) await this.#addRanges(each);
-    this.#context.log.info(`${count} groups read.`);
+    this.#context.log.info(`Groups read: ${count}.`);
   }
 
   /** Adds the members that came with the entry, and says where those that did not begin. */
@@ -153,7 +153,7 @@ export class DirectoryReader {
       yield this.#context.mapped.user(this.#userRecord(entry));
     }
     if (count === 0) throw nothingFound('nobody', 'userBaseDns and userFilter');
-    this.#context.log.info(`${count} people read.`);
+    this.#context.log.info(`People read: ${count}.`);
   }
 
   #userRecord(entry: Entry): SourceRecord {

@@ -33,7 +33,7 @@ export class ScimMemberships {
         'invalidValue',
         'The server gives no group: check groupFilter, and what the credentials may see, or set groups to false.',
       );
-    log.info(`${this.#ids.size} groups read.`);
+    log.info(`Groups read: ${this.#ids.size}.`);
     if (!this.#hasMembers)
       log.warn('No group names a member: memberships are taken from the attribute groups of users alone.');
   }

@@ -43,7 +43,7 @@ export const connector: Connector<ScimConfig> = {
       yield mapped.user(config.groups ? { ...columns, groupIds: memberships.of(resource) } : columns);
     }
     if (count === 0) throw nothing();
-    log.info(`${count} users read.`);
+    log.info(`People read: ${count}.`);
   },
 };
 

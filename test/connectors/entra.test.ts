@@ -238,7 +238,7 @@ describe('entra, what has changed', () => {
       now.userChanges = [{ id: 'p3', '@removed': { reason: 'changed' } }];
     });
     expect(users).toEqual([{ kind: 'user', id: 'p3', active: false }]);
-    expect(log).toContain('1 people have changed, 1 of them are gone.');
+    expect(log).toContain('People changed: 1, of whom gone: 1.');
   });
 
   test('knows somebody who was deleted and restored', async () => {
