@@ -3,8 +3,18 @@
 import { Alert, Anchor, Button, Group, Loader, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Refused } from './api.ts';
+import type { TriedView } from '../admin/configuration-model.ts';
 import { type Tone, timeText } from './words.ts';
+
+/** For the heading of a page: names the window, and moves the focus to it, so that a screen reader says where the viewer is. */
+export function useHeading(title: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Rollcall`;
+    heading.current?.focus();
+  }, [title]);
+  return heading;
+}
 
 interface PageProps {
   readonly title: string;
@@ -12,13 +22,8 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** Names the page, and moves the focus to its name, so that a screen reader says where the viewer is. */
 export function Page({ title, actions, children }: PageProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${title} · Rollcall`;
-    heading.current?.focus();
-  }, [title]);
+  const heading = useHeading(title);
   return (
     <main className="page">
       <Group justify="space-between" className="page-head">
@@ -81,8 +86,13 @@ export function Loaded<T>({ of, children }: LoadedProps<T>) {
   );
 }
 
-export function isMissing(error: Error | null): boolean {
-  return error instanceof Refused && error.status === 404;
+/** What came of trying a pattern; `success` where it fits. */
+export function Tried({ of, success }: { readonly of: TriedView; readonly success: string }) {
+  return (
+    <Alert color={of.matches ? 'green' : 'red'} role="status">
+      {of.message ?? success}
+    </Alert>
+  );
 }
 
 export function Empty({ children }: { readonly children: ReactNode }) {

@@ -2,9 +2,10 @@
 
 import { Alert, Button, Code, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import type { AccountView, InvitationView } from '../../admin/model.ts';
 import { ask, Refused } from '../api.ts';
+import { useHeading } from '../parts.tsx';
 import { timeText } from '../words.ts';
 
 const nameLengthMax = 200;
@@ -17,11 +18,7 @@ interface NarrowProps {
 }
 
 function Narrow({ title, children }: NarrowProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${title} · Rollcall`;
-    heading.current?.focus();
-  }, [title]);
+  const heading = useHeading(title);
   return (
     <main className="narrow">
       <Title order={1} size="h2" mb="md" ref={heading} tabIndex={-1}>

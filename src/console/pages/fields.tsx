@@ -13,7 +13,7 @@ import {
 import { type FormEvent, useState } from 'react';
 import type { FieldListView, FieldView, TriedView } from '../../admin/configuration-model.ts';
 import { ask, useChange, useLook } from '../api.ts';
-import { Failure, Loaded, Page, Rows, Section } from '../parts.tsx';
+import { Failure, Loaded, Page, Rows, Section, Tried } from '../parts.tsx';
 
 const types = ['string', 'boolean', 'integer', 'decimal', 'dateTime'] as const;
 
@@ -177,11 +177,7 @@ function TryPattern({ pattern }: { readonly pattern: string }) {
         </Button>
       </Group>
       {attempt.error === null ? null : <Failure error={attempt.error} />}
-      {attempt.data === undefined ? null : (
-        <Alert color={attempt.data.matches ? 'green' : 'red'} role="status">
-          {attempt.data.message ?? 'The value fits.'}
-        </Alert>
-      )}
+      {attempt.data === undefined ? null : <Tried of={attempt.data} success="The value fits." />}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { Alert, Button, Group, NumberInput, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { SettingsView, TriedView } from '../../admin/configuration-model.ts';
 import { ask, useChange, useLook } from '../api.ts';
-import { Failure, Loaded, Page, Section } from '../parts.tsx';
+import { Failure, Loaded, Page, Section, Tried } from '../parts.tsx';
 import { countText, spaced } from '../words.ts';
 
 type Setting = SettingsView['settings'][number];
@@ -124,11 +124,7 @@ function TryPassword({ regex }: { readonly regex: string }) {
         </Button>
       </Group>
       {attempt.error === null ? null : <Failure error={attempt.error} />}
-      {attempt.data === undefined ? null : (
-        <Alert color={attempt.data.matches ? 'green' : 'red'} role="status">
-          {attempt.data.message ?? 'The password meets the rule.'}
-        </Alert>
-      )}
+      {attempt.data === undefined ? null : <Tried of={attempt.data} success="The password meets the rule." />}
     </Stack>
   );
 }
