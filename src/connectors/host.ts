@@ -133,11 +133,13 @@ async function run(request: RunRequest, out: Output): Promise<void> {
   });
   const context = contextOf(request, { signal: abort.signal, checkpoint, mapped });
   if (action === 'test') return out.write(`${await connector.test(context)}\n`);
-  if (request.preview !== undefined) await preview(connector.read(context), request.preview, out);
-  else await writeDocument(connector.read(context), request, out);
+  const { preview: count } = request;
+  if (count !== undefined) return preview(connector.read(context), count, out);
+  const isWritten = await writeDocument(connector.read(context), request, out);
   abort.signal.throwIfAborted();
   for (const sentence of mapped.warnings()) writeLine('warn', sentence);
-  if ('last' in checkpoint) await writeFile(checkpointFile, JSON.stringify(checkpoint.last), { mode: 0o600 });
+  if (isWritten && checkpoint.last !== undefined)
+    await writeFile(checkpointFile, JSON.stringify(checkpoint.last), { mode: 0o600 });
 }
 
 interface Run {
@@ -169,15 +171,29 @@ function contextOf(
   };
 }
 
+/** False when there were groups and nobody: a delta of them is no document, and they have to be read again. */
 async function writeDocument(
   records: AsyncIterable<ConnectorRecord>,
   request: RunRequest,
   out: Output,
-): Promise<void> {
+): Promise<boolean> {
   const { source, mode } = request;
+  let [read, written] = [0, 0];
+  const counted = async function* () {
+    for await (const record of records) {
+      read += 1;
+      yield record;
+    }
+  };
   const head = { domain: source.name, ldapid: String(source.id), options: new Map([['mode', mode]]) };
   const warn = (sentence: string) => writeLine('warn', sentence);
-  for await (const piece of toDocument(records, { head, mode, warn })) await out.write(piece);
+  for await (const piece of toDocument(counted(), { head, mode, warn })) {
+    written += piece.length;
+    await out.write(piece);
+  }
+  if (read === 0 || written > 0) return true;
+  warn('Only groups have changed; they are imported with the next person who changes.');
+  return false;
 }
 
 /** The first groups and users as JSON lines: what the source said, what was made of it, and its XML. */

@@ -104,6 +104,8 @@ const counting = `export const connector = {
     const run = (checkpoint?.run ?? 0) + 1;
     setCheckpoint({ run });
     if (config.team === 'nobody') return;
+    yield { kind: 'group', id: 'g', type: 'company', name: 'ACME' };
+    if (config.team === 'groups') return;
     yield { kind: 'user', id: '1', username: 'ann', jobtitle: 'run ' + run };
   },
 };`;
@@ -142,6 +144,22 @@ test(
     expect(from).toEqual({ mode: 'delta', checkpoint: { run: 8 } });
     expect(await house.failure(house.takeIn('counting', config))).toContain('answered with nobody');
     expect(await house.imports.runs.list({})).toEqual([]);
+  },
+  2 * minute,
+);
+
+test(
+  'a delta of groups alone waits for somebody, and leaves the checkpoint where it was',
+  async () => {
+    await using house = await openConnectorHouse();
+    await house.add('counting', 'connector.ts', counting);
+    const config = { team: 'groups' };
+    const taken = await house.takeIn('counting', config, { mode: 'delta', checkpoint: { run: 7 } });
+    expect(taken.receipt).toBeUndefined();
+    expect(house.log.at(-1)?.text).toStartWith('Only groups have changed');
+    const { database, source } = house.imports;
+    const from = await beginning(database.read, source.id, await house.call('counting', config));
+    expect(from).toEqual({ mode: 'full', checkpoint: null });
   },
   2 * minute,
 );
