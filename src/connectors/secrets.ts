@@ -147,6 +147,7 @@ function formsOf(secret: string): string[] {
   const forms = [
     secret,
     json,
+    json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     xml,
     xml.replaceAll('"', '&quot;'),
     encodeURIComponent(secret.toWellFormed()),
