@@ -2,6 +2,8 @@
 // imported, and nothing is left behind: no process, no folder, no document.
 
 import { describe, expect, test } from 'bun:test';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type CallOptions, type ConnectorHouse, minute, openConnectorHouse } from './support.ts';
 
 const secret = 'geheim-4711-"<&';
@@ -251,4 +253,23 @@ test(
     expect(house.leftovers()).toEqual([]);
   },
   3 * minute,
+);
+
+test(
+  'what a run has left whose starter was killed is cleared away by the next one',
+  async () => {
+    await using house = await withProgram('true', '');
+    const { workFolder } = house.parts;
+    const dead = Bun.spawn(['true']);
+    await dead.exited;
+    const folder = join(workFolder, `${dead.pid}-1-abcdef`);
+    mkdirSync(folder, { recursive: true });
+    const environment = { HOME: folder, PATH: '/usr/bin:/bin' };
+    const left = Bun.spawn(['sleep', '600'], { cwd: folder, env: environment, detached: true });
+    expect(house.leftovers()).toHaveLength(2);
+    await house.failure(house.takeIn('bad', {}));
+    expect(await left.exited).toBe(137);
+    expect(house.leftovers()).toEqual([]);
+  },
+  minute,
 );
