@@ -25,12 +25,13 @@ const step = /\.?([^.[\]]+)|\[(\d{1,6})\]|\[(\*)\]|\[([^=[\]]+)=([^[\]]*)\]/gy;
 export function compileColumn(name: string): Column {
   const steps = /[.[]/.test(name) ? stepsOf(name) : undefined;
   const first = steps?.[0];
+  // Only a name that every object inherits has to be asked for its owner, which costs as much as all else here.
+  const isInherited = name in Object.prototype;
   return {
     name,
     find(record) {
-      // Looking first and asking whose it is only then: most columns of a default mapping are not there.
       const value = record[name];
-      if (value !== undefined && Object.hasOwn(record, name)) return value;
+      if (value !== undefined && (!isInherited || Object.hasOwn(record, name))) return value;
       if (steps === undefined || typeof first !== 'string' || record[first] === undefined) return undefined;
       return walk(record, steps, 0);
     },

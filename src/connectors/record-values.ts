@@ -101,11 +101,16 @@ function cultureText(text: string): string {
   throw new ValueError(`is ${quoted(text)}, which has to be a language tag such as nb-NO`);
 }
 
+/** What nearly all dates are like. */
+const plainDay = /^\d{4}-\d\d-\d\d$/;
+
 const dateForm =
   /^(?<date>(\d{4})-(\d\d)-(\d\d))(?:[T ](?<time>(\d\d):(\d\d))(?::(?<second>\d\d(?:\.\d+)?))?)?\s*(?<zone>Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** xs:date or xs:dateTime; what databases write in place of `T` and `+02:00` is brought into that form. */
 function dateText(text: string): string {
+  if (plainDay.test(text) && isDay(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))))
+    return text;
   const found = dateForm.exec(text);
   if (found === null) {
     // The form alone: a date of birth does not belong into a log.
