@@ -237,7 +237,7 @@ async function describePart(
   for await (const table of tables(part, context)) {
     const { columns, delimiter, place } = table;
     const separated = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
-    const about = `Found ${what} in ${namesOf(part)}; ${place} has the columns ${columns.join(', ')}, separated by ${separated}.`;
+    const about = `Found ${what} in ${namesOf(part)}. ${place} has the columns ${columns.join(', ')}, separated by ${separated}.`;
     if (what === 'memberships') {
       columnOf(table, context.config.membershipUser, 0);
       columnOf(table, context.config.membershipGroup, 1);

@@ -342,9 +342,9 @@ describe('the test of csv', () => {
     const { context } = await openKind(connector, config(more), { now: new Date(Date.now() + 5_000) });
     const said = await connector.test(context);
     expect(said).toStartWith(
-      'Found people in people.csv; The file people.csv has the columns id, mail, sn, separated by ";". ' +
-        'Its first row gives id, surname, email. Found groups in groups.csv; The file groups.csv has the columns ' +
-        'id, type, name, separated by a tab. It has no rows. Found memberships in members.csv; ',
+      'Found people in people.csv. The file people.csv has the columns id, mail, sn, separated by ";". ' +
+        'Its first row gives id, surname, email. Found groups in groups.csv. The file groups.csv has the columns ' +
+        'id, type, name, separated by a tab. It has no rows. Found memberships in members.csv. ',
     );
     expect(said).toContain('may not be complete');
     expect(said).not.toContain('Lovelace');
