@@ -1,17 +1,14 @@
 // A throw-away MariaDB for one test run: fresh data in a temporary folder, on a free port of 127.0.0.1, with TLS on offer.
 // It never uses a server of the machine. Durability is off, because nothing in it outlives the run.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { installPackage, run } from './system-packages.mjs';
+import { freePort, startServer, stopServer } from './throw-away-server.mjs';
 
-const startMsMax = 60_000;
-const stopMsMax = 15_000;
-const logCharactersMax = 4_000;
 const user = 'rollcall';
 // Writing through to the disk is most of the time that the first tables take.
 const withoutSync = ['--debug-no-sync', '--innodb-flush-method=nosync', '--innodb-log-file-size=8M'];
@@ -24,10 +21,17 @@ export async function startMariadb() {
   try {
     const password = initialise(programs, folder);
     const port = await freePort();
-    const server = await start(programs, folder, port);
+    const server = await startServer({
+      name: 'MariaDB',
+      command: programs.server,
+      args: settings(folder, port),
+      folder,
+      env: { LC_ALL: 'C' },
+      readyText: 'ready for connections',
+    });
     const ca = encodeURIComponent(join(folder, 'ca.pem'));
     const url = `mysql://${user}:${password}@localhost:${port}/rollcall?ca=${ca}`;
-    return { url, stop: () => stopServer(server, folder) };
+    return { url, stop: () => stopServer(server, folder, { soft: 'SIGTERM', hard: 'SIGKILL' }) };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -113,17 +117,6 @@ function makeCertificates(folder) {
   openssl('x509', '-req', '-in', 'server.csr', ...authority, '-days', '2', '-out', 'server.pem');
 }
 
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
 function settings(folder, port) {
   const owner = serverUser();
   return [
@@ -145,41 +138,4 @@ function settings(folder, port) {
     '--innodb-fast-shutdown=2',
     ...(owner === undefined ? [] : [`--user=${owner}`]),
   ];
-}
-
-/** Starts the server in a process group of its own, so that Ctrl-C reaches it only through `stop`. */
-function start(programs, folder, port) {
-  const options = { cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: { LC_ALL: 'C' } };
-  const server = spawn(programs.server, settings(folder, port), options);
-  return new Promise((resolve, reject) => {
-    let log = '';
-    const fail = (reason) => {
-      clearTimeout(timer);
-      server.kill('SIGKILL');
-      reject(new Error(`MariaDB ${reason}. ${log.trim()}`));
-    };
-    const timer = setTimeout(() => fail(`was not ready after ${startMsMax} ms`), startMsMax);
-    server.once('error', (error) => fail(`cannot be started: ${error.message}`));
-    server.once('exit', (code) => fail(`stopped with exit code ${code}`));
-    server.stderr.on('data', (chunk) => {
-      log = `${log}${chunk}`.slice(-logCharactersMax);
-      if (!log.includes('ready for connections')) return;
-      clearTimeout(timer);
-      server.removeAllListeners('exit');
-      server.stderr.removeAllListeners('data').resume();
-      resolve(server);
-    });
-  });
-}
-
-/** Asks the server to end, and kills it when that takes too long; then the folder goes. */
-async function stopServer(server, folder) {
-  if (server.exitCode === null && server.signalCode === null) {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    const timer = setTimeout(() => server.kill('SIGKILL'), stopMsMax);
-    server.kill('SIGTERM');
-    await ended;
-    clearTimeout(timer);
-  }
-  rmSync(folder, { recursive: true, force: true });
 }

@@ -2,17 +2,14 @@
 // It never uses a cluster of the machine. Durability is off, because nothing in it outlives the run.
 // Its collation is ICU's en-US where PostgreSQL has it, so that nothing comes to rely on SQLite's order of bytes.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { installPackage, run } from './system-packages.mjs';
+import { freePort, startServer, stopServer } from './throw-away-server.mjs';
 
-const startMsMax = 60_000;
-const stopMsMax = 15_000;
-const logCharactersMax = 4_000;
 const user = 'rollcall';
 const isRoot = process.getuid?.() === 0;
 
@@ -23,7 +20,8 @@ export async function startPostgres() {
     const password = initialise(programs, folder);
     const port = await freePort();
     const server = await start(programs, folder, port);
-    const stop = () => stopServer(server, folder);
+    // Fast shutdown, and the hard one.
+    const stop = () => stopServer(server, folder, { soft: 'SIGINT', hard: 'SIGQUIT' });
     return { url: `postgres://${user}:${password}@127.0.0.1:${port}/postgres`, stop };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -91,17 +89,6 @@ function initialise(programs, folder) {
   return password;
 }
 
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
 const settings = [
   'fsync=off',
   'synchronous_commit=off',
@@ -110,53 +97,13 @@ const settings = [
   'unix_socket_directories=',
 ];
 
-/** Starts the server in a process group of its own, so that Ctrl-C reaches it only through `stop`. */
 function start(programs, folder, port) {
-  const args = [
-    '-D',
-    join(folder, 'data'),
-    '-h',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    ...settings.flatMap((each) => ['-c', each]),
-  ];
-  const options = {
-    cwd: folder,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C' },
-  };
-  const server = spawn(...unprivileged(join(programs, 'postgres'), args), options);
-  return new Promise((resolve, reject) => {
-    let log = '';
-    const fail = (reason) => {
-      clearTimeout(timer);
-      server.kill('SIGKILL');
-      reject(new Error(`PostgreSQL ${reason}. ${log.trim()}`));
-    };
-    const timer = setTimeout(() => fail(`was not ready after ${startMsMax} ms`), startMsMax);
-    server.once('error', (error) => fail(`cannot be started: ${error.message}`));
-    server.once('exit', (code) => fail(`stopped with exit code ${code}`));
-    server.stderr.on('data', (chunk) => {
-      log = `${log}${chunk}`.slice(-logCharactersMax);
-      if (!log.includes('ready to accept connections')) return;
-      clearTimeout(timer);
-      server.removeAllListeners('exit');
-      server.stderr.removeAllListeners('data').resume();
-      resolve(server);
-    });
+  const given = settings.flatMap((each) => ['-c', each]);
+  const words = ['-D', join(folder, 'data'), '-h', '127.0.0.1', '-p', String(port), ...given];
+  const [command, args] = unprivileged(join(programs, 'postgres'), words);
+  const env = { ...process.env, LC_ALL: 'C' };
+  return startServer({
+    ...{ name: 'PostgreSQL', command, args, folder, env },
+    readyText: 'ready to accept connections',
   });
-}
-
-/** Fast shutdown (SIGINT), and the hard one when that takes too long; then the folder goes. */
-async function stopServer(server, folder) {
-  if (server.exitCode === null && server.signalCode === null) {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    const timer = setTimeout(() => server.kill('SIGQUIT'), stopMsMax);
-    server.kill('SIGINT');
-    await ended;
-    clearTimeout(timer);
-  }
-  rmSync(folder, { recursive: true, force: true });
 }
