@@ -139,8 +139,13 @@ class CommandRun implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
+  /** There is nothing left to cancel: a signal ends the command again, and its import goes on when it can. */
+  letGo(): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#onSignal);
+  }
+
+  [Symbol.dispose](): void {
+    this.letGo();
   }
 }
 
@@ -205,6 +210,7 @@ export async function runByCommand(call: Call): Promise<Answer> {
     const toRead = { ...asked, ...from };
     const { mode } = toRead;
     const { receipt } = await importFromConnector(parts, toRead, request);
+    run.letGo();
     if (receipt === undefined) {
       return { value: { status: 'empty', mode, log: run.log }, text: 'Nothing has changed in the source.' };
     }
