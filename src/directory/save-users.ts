@@ -14,8 +14,8 @@ import { writeUnits } from './save-units.ts';
 import { isWritten, type Placed, place, type Written, writeEmails, writeRows } from './save-user-rows.ts';
 import { settlePending } from './settle-pending.ts';
 import { deleteLink, upsertLinks } from './source-link-store.ts';
-import { touchOtherReports, touchWhereShown } from './touch-store.ts';
-import { type GroupOfUser, shownName, toResource, type User } from './user.ts';
+import { touchOthers } from './touch-others.ts';
+import { type GroupOfUser, toResource, type User } from './user.ts';
 import { draftUsers, type UserChange, type UserDraft } from './user-draft.ts';
 import { primaryUnits, selectUsers } from './user-store.ts';
 import { laterOf } from './version.ts';
@@ -62,7 +62,7 @@ async function writeUsers(tx: Tx, context: DirectoryContext, changes: readonly U
   await writeRows(tx, context, written);
   await writeEmails(tx, written);
   const { joined, entries } = await writeUnits(tx, context, written);
-  await touchOthers(tx, context, written);
+  await touchOthers(tx, context.now, written);
   await writeLinks(tx, context, placed);
   const isAnybodyWaiting = placed.some(mayConcernWaiting) && (await isWaitedFor(tx, context));
   await writePendingManagers(tx, context, placed);
@@ -133,40 +133,6 @@ function toSavedUser(
     manager: stored.manager,
     stored: { document, text: columns.document },
   };
-}
-
-/** Counts what the change of these users changes in others. */
-async function touchOthers(tx: Tx, { now }: DirectoryContext, users: readonly Placed[]): Promise<void> {
-  await touchWhereShown(tx, users.filter(isOtherName).map(toId), now);
-  await touchThoseBefore(tx, users, now);
-}
-
-/**
- * Whose id was known earlier may be the manager of somebody who was written earlier, in this batch or before it: the
- * versions are the same wherever an import cuts its batches.
- */
-async function touchThoseBefore(tx: Tx, users: readonly Placed[], now: string): Promise<void> {
-  const foretold = new Map(
-    users.flatMap(({ id, before, change }, place) =>
-      before === undefined && change.id !== undefined ? [[id, place] as const] : [],
-    ),
-  );
-  if (foretold.size === 0) return;
-  const isAfterManager = ({ managerId }: Placed, place: number) =>
-    place >= (foretold.get(managerId ?? 0) ?? 0);
-  const counted = users.filter(isAfterManager).map(toId);
-  await touchOtherReports(tx, { managers: [...foretold.keys()], counted }, now);
-}
-
-function toId({ id }: Placed): number {
-  return id;
-}
-
-/** Reports and lists of members show a person's name. */
-function isOtherName({ before, parts }: Placed): boolean {
-  if (before === undefined) return false;
-  const former = shownName(String(before.resource.userName), before.resource);
-  return shownName(parts.userName, parts.document) !== former;
 }
 
 async function writeLinks(tx: Tx, context: DirectoryContext, users: readonly Placed[]): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { machineContext } from '../../src/directory/context.ts';
 import { saveUsers } from '../../src/directory/save-users.ts';
+import { selectUsers } from '../../src/directory/user-store.ts';
 import { reserveIds } from '../../src/storage/sequence-store.ts';
 import { enterpriseUrn, openTestApp, platformGroupUrn, type TestApp } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
@@ -179,6 +180,43 @@ describe.each(dialects())('versions on %s', (dialect) => {
     expect(after.body[enterpriseUrn].manager.value).toBe('2');
     expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
     expect((await app.call('GET', bob)).headers.get('etag')).toBe('W/"1"');
+  });
+
+  test.each([
+    ['who stays', [1, 2, 3], [1, 2, 3]],
+    ['who is another one afterwards', [1, 2, 3], [3, 2, 1]],
+  ])('are the same wherever an import cuts its batches, with a manager %s', async (_manager, now, then) => {
+    const versions: unknown[] = [];
+    for (const size of [1, 2, 3]) {
+      await using app = await openTestApp({ dialect });
+      const configuration = await app.configurations.current();
+      const context = machineContext(
+        configuration,
+        { kind: 'administrator', id: null },
+        '2030-01-01T00:00:00.000Z',
+      );
+      for (const userName of ['ann', 'bob', 'cid']) await app.createUser({ userName });
+      // Each leads another one, so that whoever leads stands earlier in a batch and later.
+      for (const [index, id] of now.entries()) {
+        const value = String(now[(index + 1) % 3]);
+        await app.patch(`/Users/${id}`, [{ op: 'add', path: manager, value: { value } }]);
+      }
+      for (let from = 0; from < 3; from += size) {
+        await app.database.write(async (tx) => {
+          const users = await selectUsers(tx, [1, 2, 3].slice(from, from + size), null);
+          const changes = users.map((before) => {
+            const managerId = then[(then.indexOf(before.id) + 1) % 3] ?? null;
+            const next = { ...before.resource, displayName: `New ${before.id}` };
+            return { before, next, mode: 'replace', managerId } as const;
+          });
+          await saveUsers(tx, context, changes);
+        });
+      }
+      const rows = app.database.read.selectFrom('user').select(['id', 'version']).orderBy('id');
+      versions.push(await rows.execute());
+    }
+    const [one, two, three] = versions;
+    expect([two, three]).toEqual([one, one]);
   });
 
   test('move for a source that adopts a manager or a group and now sees them with its people', async () => {
