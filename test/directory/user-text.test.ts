@@ -17,23 +17,13 @@ import {
   type TestApp,
 } from '../support/app.ts';
 import { dialects } from '../support/database.ts';
-
-/** The same numbers from 0 to 1 in every run (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { randomNumbers } from '../support/random-numbers.ts';
 
 class Dice {
   readonly #next: () => number;
 
   constructor(seed: number) {
-    this.#next = numbers(seed);
+    this.#next = randomNumbers(seed);
   }
 
   below(bound: number): number {

@@ -116,13 +116,7 @@ async function isHealthy(address: string): Promise<boolean> {
 }
 
 function toServer(child: Bun.Subprocess, address: string, log: () => string): Server {
-  const kill = async () => {
-    const children = descendants(child.pid);
-    child.kill('SIGKILL');
-    for (const pid of children) killIfAlive(pid);
-    await child.exited;
-    while (children.some(isAlive)) await Bun.sleep(10);
-  };
+  const kill = () => killTree(child);
   return {
     address,
     pid: child.pid,
@@ -134,6 +128,15 @@ function toServer(child: Bun.Subprocess, address: string, log: () => string): Se
     kill,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+/** SIGKILL to the process and to every one that it has started; resolves when all are gone. */
+export async function killTree(child: Bun.Subprocess): Promise<void> {
+  const children = descendants(child.pid);
+  child.kill('SIGKILL');
+  for (const pid of children) killIfAlive(pid);
+  await child.exited;
+  while (children.some(isAlive)) await Bun.sleep(10);
 }
 
 /** The ids of all processes below `pid`, as the kernel lists them. */
