@@ -4,8 +4,8 @@ const slotsFirst = 1_024;
 const wordsInSlot = 3;
 
 /**
- * A set of texts that keeps 96 bits of each: of a million different ones, two count as the same with a probability of
- * one in 10^17.
+ * A set of texts that keeps 96 bits of each, of two different hashes: of a million different ones, two count as the same
+ * with a probability of one in 10^17, unless somebody has made them for it.
  */
 export class TextSet {
   #slots = slotsFirst;
@@ -49,10 +49,14 @@ export class TextSet {
 
 type Words = readonly [number, number, number];
 
-/** The first is never 0, which stands for a free slot. */
+/**
+ * Of two hashes that have nothing in common. One hash under several seeds would not do: texts that collide under one
+ * seed may collide under all. The first word is never 0, which stands for a free slot.
+ */
 function wordsOf(text: string): Words {
-  const { xxHash32 } = Bun.hash;
-  return [xxHash32(text, 1) || 1, xxHash32(text, 2), xxHash32(text, 3)];
+  const { wyhash, xxHash3 } = Bun.hash;
+  const one = wyhash(text, 1n);
+  return [Number(one >> 32n) || 1, Number(one & 0xffff_ffffn), Number(xxHash3(text) & 0xffff_ffffn)];
 }
 
 const idsInBlock = 32_768;
