@@ -15,12 +15,13 @@ const piecesAhead = 4;
 /** Batches that nobody has planned yet; above this, the thread gets no more to read. */
 const batchesAhead = 4;
 
-/** What `readRecords` gives, read on a thread of its own, which ends with the reading. */
+/** What `readRecords` gives, read on a thread of its own, which runs `entry` and ends with the reading. */
 export async function* readBeside(
   stream: AsyncIterable<Uint8Array>,
   documentBytesMax: number,
+  entry: URL = workerUrl,
 ): AsyncGenerator<ReadItem[]> {
-  const thread = new ReadingThread(documentBytesMax);
+  const thread = new ReadingThread(entry, documentBytesMax);
   const pieces = stream[Symbol.asyncIterator]();
   try {
     let isAtEnd = false;
@@ -43,12 +44,14 @@ class ReadingThread {
   readonly #answers: ReadingAnswer[] = [];
   #ahead = 0;
   #failure: Error | undefined;
+  #isEnded = false;
   #notice = () => {};
 
-  constructor(documentBytesMax: number) {
-    this.#worker = new Worker(workerUrl, { env: {} });
+  constructor(entry: URL, documentBytesMax: number) {
+    this.#worker = new Worker(entry, { env: {} });
     this.#worker.on('message', (answer: ReadingAnswer) => this.#receive(answer));
     this.#worker.on('error', (cause) => this.#fail(cause));
+    this.#worker.on('exit', (code) => this.#fail(new Error(`it ended with ${code}`)));
     this.#send({ kind: 'begin', documentBytesMax });
   }
 
@@ -80,6 +83,7 @@ class ReadingThread {
   }
 
   end(): void {
+    this.#isEnded = true;
     void this.#worker.terminate();
   }
 
@@ -93,8 +97,10 @@ class ReadingThread {
     this.#notice();
   }
 
+  /** The first cause counts: an error is followed by the end. A thread ends by itself only when something is wrong. */
   #fail(cause: unknown): void {
-    this.#failure = new Error('the thread that reads documents has failed', { cause });
+    if (this.#isEnded) return;
+    this.#failure ??= new Error('the thread that reads documents has failed', { cause });
     this.#notice();
   }
 }

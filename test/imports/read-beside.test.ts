@@ -71,6 +71,15 @@ test('whoever stops in the middle lets go of the stream', async () => {
   expect(isClosed).toBe(true);
 });
 
+test.each([
+  ['at once', 'process.exit(0);'],
+  ['in the middle', "require('node:worker_threads').parentPort.on('message', () => process.exit(3));"],
+])('a thread that ends %s without a word is told as a failure', async (_, code) => {
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  const reading = readBeside(pieces(profileXml([userXml('a', 'anna')]), 50), bytesMax, entry);
+  await expect(collect(reading)).rejects.toThrow('the thread that reads documents has failed');
+});
+
 test('items go through JSON as they are', async () => {
   const text = profileXml([userXml('a', 'Änne 𝄞')], { options: { mode: 'delta', syncGroups: 'false' } });
   const items = await collect(readRecords(pieces(text), bytesMax));
