@@ -137,10 +137,11 @@ class SqliteTransactions implements TransactionControl {
   #isSynced = true;
   #turn: LentTurn | undefined;
 
-  constructor(sqlite: Sqlite, { takeTurn, lockWaitMsMax = defaultLockWaitMsMax }: SqliteOptions) {
+  constructor(sqlite: Sqlite, options: SqliteOptions) {
+    const { takeTurn, onFatal = () => undefined, lockWaitMsMax = defaultLockWaitMsMax } = options;
     this.#sqlite = sqlite;
     this.#takeTurn = takeTurn;
-    this.checkpoints = new Checkpoints(sqlite, takeTurn !== undefined);
+    this.checkpoints = new Checkpoints(sqlite, { isBorrower: takeTurn !== undefined, onFatal });
     this.#lockWaitMsMax = lockWaitMsMax;
   }
 
@@ -150,10 +151,11 @@ class SqliteTransactions implements TransactionControl {
   }
 
   async begin(isPromised: boolean): Promise<void> {
+    if (this.checkpoints.failure !== undefined) throw this.checkpoints.failure;
     this.#turn = await this.#takeTurn?.();
     this.#sleepNever();
     this.#syncAtCommit(isPromised);
-    this.checkpoints.beforeBegin();
+    this.checkpoints.beforeBegin(isPromised);
     await beginImmediate(this.#sqlite, this.#lockWaitMsMax);
   }
 
