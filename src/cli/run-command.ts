@@ -93,7 +93,7 @@ function list(call: Call): Promise<Answer> {
     const rows = found.map((run) => [
       String(run.id),
       names.get(run.sourceId) ?? String(run.sourceId),
-      run.status,
+      run.dryRun ? `${run.status} (dry run)` : run.status,
       String(run.users),
       run.created,
       run.message ?? '',

@@ -14,7 +14,7 @@ export function checkConfig(schema: ConfigSchema, given: unknown): Config {
   const validate = compile(schema);
   const config = structuredClone(given) as Config;
   if (validate(config)) return config;
-  const sentences = [...new Set((validate.errors ?? []).map(sentenceOf))];
+  const sentences = [...new Set(choicesJoined(validate.errors ?? []).map(sentenceOf))];
   const more = sentences.length - problemsShownMax;
   const shown = sentences.slice(0, problemsShownMax).join(' ');
   throw new DomainError('invalidValue', more > 0 ? `${shown} (${more} more like these.)` : shown);
@@ -42,6 +42,21 @@ function compile(schema: ConfigSchema): ValidateFunction {
     logger: false,
   });
   return ajv.compile(schema);
+}
+
+/** TypeBox says a choice as several constants: as many errors, and one more that says that none of them fits. */
+function choicesJoined(errors: readonly ErrorObject[]): ErrorObject[] {
+  const allowed = new Map<string, unknown[]>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword === 'const')
+      allowed.set(instancePath, [...(allowed.get(instancePath) ?? []), params.allowedValue]);
+  }
+  return errors.flatMap((error) => {
+    const allowedValues = allowed.get(error.instancePath);
+    if (allowedValues === undefined) return [error];
+    if (error.keyword === 'anyOf') return [];
+    return error.keyword === 'const' ? [{ ...error, keyword: 'enum', params: { allowedValues } }] : [error];
+  });
 }
 
 /** The error names the place and the rule; what stands there is left out. */

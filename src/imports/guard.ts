@@ -17,7 +17,11 @@ export type GuardLimits = Pick<
 >;
 
 /** Why a person should look at the plan before it is applied, and how to decide; undefined when nothing speaks against it. */
-export function guardReason(numbers: GuardNumbers, limits: GuardLimits, runId: number): string | undefined {
+export function guardReason(
+  numbers: GuardNumbers,
+  limits: GuardLimits,
+  { id, dryRun }: { readonly id: number; readonly dryRun: boolean },
+): string | undefined {
   const reasons = [
     endingReason(numbers, limits),
     shrinkReason(numbers, limits),
@@ -25,7 +29,8 @@ export function guardReason(numbers: GuardNumbers, limits: GuardLimits, runId: n
   ];
   const found = reasons.filter((reason) => reason !== undefined);
   if (found.length === 0) return undefined;
-  const decide = `"rollcall run approve ${runId}" lets it go on, "rollcall run reject ${runId}" ends it`;
+  if (dryRun) return `It would have to wait for approval: ${found.join('; ')}.`;
+  const decide = `"rollcall run approve ${id}" lets it go on, "rollcall run reject ${id}" ends it`;
   return `The import waits for approval: ${found.join('; ')}. ${decide}.`;
 }
 

@@ -176,7 +176,7 @@ class Planning {
     const tally = await tallyPlan(database.read, this.#run.id);
     const foresight = foresee(tally, this.#writer.progress.counts.issues);
     const numbers = await this.#guardNumbers(foresight);
-    const reason = guardReason(numbers, this.#source.settings, this.#run.id);
+    const reason = guardReason(numbers, this.#source.settings, this.#run);
     const counts = {
       ...noCounts,
       ...(this.#run.dryRun ? {} : foresight.settled),

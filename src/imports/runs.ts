@@ -173,7 +173,11 @@ export class ImportRuns {
   async reject(id: number, by: Operator): Promise<ImportRun> {
     const now = timestamp(this.#parts.clock);
     const rejected = { decision: 'rejected', by } as const;
-    await this.#move(id, ['awaiting-approval'], rejected, async () => settled('rejected', now));
+    const message = `Rejected${by.name === undefined ? '' : ` by ${by.name}`}; nothing has been changed.`;
+    await this.#move(id, ['awaiting-approval'], rejected, async () => ({
+      ...settled('rejected', now),
+      message,
+    }));
     await tidySettled(this.#parts);
     return this.get(id);
   }

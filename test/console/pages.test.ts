@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)('the pages of the console', () => 
       await press('Reject');
       await dialog().getByText('20 people stay as they are').waitFor();
       await dialog().getByRole('button', { name: 'Reject' }).click();
-      await page.getByText('Rejected').waitFor();
+      await page.getByText('Rejected by Ann Lee; nothing has been changed.').waitFor();
       const next = await admin.house.import(profileXml(people(21, 41)));
       await open(`imports/${next.id}`);
       await press('Approve');

@@ -13,7 +13,9 @@ describe('guardReason', () => {
     ['more than ten per cent of records are in error', { recordsInError: 11 }],
   ];
   test.each(held)('speaks when %s', (_what, numbers) => {
-    expect(guardReason({ ...calm, ...numbers }, limits, 15)).toStartWith('The import waits for approval: ');
+    expect(guardReason({ ...calm, ...numbers }, limits, { id: 15, dryRun: false })).toStartWith(
+      'The import waits for approval: ',
+    );
   });
 
   const passed: readonly (readonly [string, Partial<GuardNumbers>])[] = [
@@ -26,18 +28,20 @@ describe('guardReason', () => {
     ['a first file creates everybody', { activeUsers: 0, records: 50_000, lastUsers: undefined }],
   ];
   test.each(passed)('is silent when %s', (_what, numbers) => {
-    expect(guardReason({ ...calm, ...numbers }, limits, 15)).toBeUndefined();
+    expect(guardReason({ ...calm, ...numbers }, limits, { id: 15, dryRun: false })).toBeUndefined();
   });
 
   test('is silent about a run that ends nobody, even without any minimum', () => {
-    expect(guardReason(calm, { ...limits, guardMinimum: 0, guardPercent: 0 }, 15)).toBeUndefined();
+    expect(
+      guardReason(calm, { ...limits, guardMinimum: 0, guardPercent: 0 }, { id: 15, dryRun: false }),
+    ).toBeUndefined();
   });
 
   test('names every reason with its numbers', () => {
     const reason = guardReason(
       { activeUsers: 100, ending: 40, records: 50, recordsInError: 6, lastUsers: 90 },
       limits,
-      15,
+      { id: 15, dryRun: false },
     );
     expect(reason).toBe(
       'The import waits for approval: it would disable or archive 40 of 100 active users (limit 15); the file has 50 users, the last one had 90 (limit 30 % fewer); 6 of 50 records are in error (limit 10 %). "rollcall run approve 15" lets it go on, "rollcall run reject 15" ends it.',
@@ -69,4 +73,12 @@ describe('the guard', () => {
       message: expect.stringContaining('the file has 5 users, the last one had 10'),
     });
   });
+});
+
+test('a dry run that would be held says so, and offers no decision', () => {
+  const run = { id: 15, dryRun: true };
+  const reason = guardReason({ ...calm, activeUsers: 100, ending: 40 }, limits, run);
+  expect(reason).toBe(
+    'It would have to wait for approval: it would disable or archive 40 of 100 active users (limit 15).',
+  );
 });

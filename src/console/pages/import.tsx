@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, NativeSelect, Progress, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, NativeSelect, Progress, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type {
   ComparisonView,
@@ -11,7 +11,7 @@ import { ask, queryOf, useChange, useLook } from '../api.ts';
 import { type Column, Facts, Failure, Link, Loaded, Page, Rows, Section, Time } from '../parts.tsx';
 import { go, href, setParams, usePlace } from '../place.ts';
 import { bytesText, countText, spaced } from '../words.ts';
-import { RunState, useSourceNames } from './imports.tsx';
+import { numbersOf, RunState, useSourceNames } from './imports.tsx';
 
 const liveMs = 1_000;
 const moving = new Set(['queued', 'planning', 'applying']);
@@ -39,8 +39,8 @@ export function ImportPage({ id }: { readonly id: string }) {
 
 function Summary({ run }: { readonly run: ImportView }) {
   const names = useSourceNames();
-  const { progress, planned } = run;
-  const shownCounts = run.status === 'awaiting-approval' && planned !== null ? planned : run.counts;
+  const { progress } = run;
+  const { tense, counts } = numbersOf(run);
   return (
     <Section title="State">
       <Stack>
@@ -69,13 +69,20 @@ function Summary({ run }: { readonly run: ImportView }) {
               'Document',
               `${bytesText(run.bytes)}, ${countText(run.users)} users, ${countText(run.groups)} groups`,
             ],
-            ...Object.entries(shownCounts).map(([name, count]) => [spaced(name), countText(count)] as const),
           ]}
+        />
+        <Title order={3} size="h5">
+          {tenses[tense]}
+        </Title>
+        <Facts
+          rows={Object.entries(counts).map(([name, count]) => [spaced(name), countText(count)] as const)}
         />
       </Stack>
     </Section>
   );
 }
+
+const tenses = { done: 'What it has done', will: 'What it will do', would: 'What it would do' } as const;
 
 function RunProgress({ progress }: { readonly progress: NonNullable<ImportView['progress']> }) {
   const { phase, done, total, secondsLeft } = progress;
@@ -222,7 +229,9 @@ function Confirm({ run, choice: { decision, label, color, consequence }, onDone 
 }
 
 function Details({ run }: { readonly run: ImportView }) {
-  const tab = usePlace().params.get('tab') ?? 'issues';
+  // Whoever decides wants to know who is hit.
+  const first = run.status === 'awaiting-approval' ? 'comparison' : 'issues';
+  const tab = usePlace().params.get('tab') ?? first;
   return (
     <Tabs value={tab} onChange={(next) => setParams({ tab: next ?? undefined })} keepMounted={false}>
       <Tabs.List mb="md">

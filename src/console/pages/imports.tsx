@@ -15,6 +15,17 @@ export function useSourceNames(): ReadonlyMap<number, string> {
   return new Map((data?.sources ?? []).map(({ id, name }) => [id, name]));
 }
 
+/** What a run has done; of one that waits, what it will do; of a dry run, what it would do. */
+export function numbersOf(run: ImportView): {
+  readonly tense: 'done' | 'will' | 'would';
+  readonly counts: Readonly<Record<string, number>>;
+} {
+  const { status, dryRun, planned, counts } = run;
+  if (planned === null) return { tense: 'done', counts };
+  if (dryRun) return { tense: 'would', counts: planned };
+  return status === 'awaiting-approval' ? { tense: 'will', counts: planned } : { tense: 'done', counts };
+}
+
 export function RunState({ run }: { readonly run: ImportView }) {
   const [text, tone] = runStatus(run.status);
   return (
@@ -25,20 +36,23 @@ export function RunState({ run }: { readonly run: ImportView }) {
   );
 }
 
-export function ImportRows({
-  imports,
-  label,
-}: {
+interface ImportRowsProps {
   readonly imports: readonly ImportView[];
   readonly label: string;
-}) {
+  readonly empty?: string;
+}
+
+const emptyText = 'No document has been imported yet. The page of a general source shows how to upload one.';
+
+export function ImportRows({ imports, label, empty = emptyText }: ImportRowsProps) {
   const names = useSourceNames();
   const count = (name: string, key: string): Column<ImportView> => ({
     name,
     isNumber: true,
-    // Of a run that waits: what it will do.
-    of: ({ status, counts, planned }) =>
-      countText((status === 'awaiting-approval' && planned !== null ? planned : counts)[key]),
+    of: (run) => {
+      const { tense, counts } = numbersOf(run);
+      return tense === 'done' ? countText(counts[key]) : `${countText(counts[key])} planned`;
+    },
   });
   const columns: readonly Column<ImportView>[] = [
     { name: 'Import', of: ({ id }) => <Link to={href(`imports/${id}`)}>{id}</Link> },
@@ -51,15 +65,7 @@ export function ImportRows({
     count('Disabled', 'disabled'),
     count('Issues', 'issues'),
   ];
-  return (
-    <Rows
-      label={label}
-      columns={columns}
-      rows={imports}
-      keyOf={({ id }) => id}
-      empty="No document has been imported yet. The page of a general source shows how to upload one."
-    />
-  );
+  return <Rows label={label} columns={columns} rows={imports} keyOf={({ id }) => id} empty={empty} />;
 }
 
 export function ImportsPage() {

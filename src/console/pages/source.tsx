@@ -226,7 +226,15 @@ function Imports({ source }: { readonly source: SourceDetailView }) {
   const listed = useLook<{ readonly imports: readonly ImportView[] }>(path, { every: liveMs });
   return (
     <Section title="Imports">
-      <Loaded of={listed}>{({ imports }) => <ImportRows imports={imports} label="Imports" />}</Loaded>
+      <Loaded of={listed}>
+        {({ imports }) => (
+          <ImportRows
+            imports={imports}
+            label="Imports"
+            empty="No document of this source has been imported yet. View the token above for a line that uploads one."
+          />
+        )}
+      </Loaded>
     </Section>
   );
 }
