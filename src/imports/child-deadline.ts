@@ -6,16 +6,24 @@ const waitingFactor = 10;
 /** What Linux counts by, on every architecture that it runs on here. */
 const ticksPerSecond = 100;
 
+/** What a child has done for too long. */
+export type Lateness = 'computing' | 'waiting';
+
 /**
  * Calls `onLate` when the child has computed for longer than `deadlineMs`. A child that gives way to others may wait for
- * most of its life, and nothing is wrong with its document then. Where the system does not tell, all its time counts.
- * Returns what ends the watch.
+ * most of its life, and nothing is wrong with its document then. Where the system does not tell, all its time counts as
+ * computing. Returns what ends the watch.
  */
-export function watchDeadline(pid: number, deadlineMs: number, onLate: () => void): () => void {
+export function watchDeadline(
+  pid: number,
+  deadlineMs: number,
+  onLate: (lateness: Lateness) => void,
+): () => void {
   const startedMs = performance.now();
   const look = () => {
     const elapsedMs = performance.now() - startedMs;
-    if ((computedMs(pid) ?? elapsedMs) > deadlineMs || elapsedMs > deadlineMs * waitingFactor) onLate();
+    if ((computedMs(pid) ?? elapsedMs) > deadlineMs) onLate('computing');
+    else if (elapsedMs > deadlineMs * waitingFactor) onLate('waiting');
   };
   const timer = setInterval(look, lookEveryMs);
   return () => clearInterval(timer);

@@ -1,5 +1,5 @@
 import { DomainError } from '../errors.ts';
-import { watchDeadline } from './child-deadline.ts';
+import { type Lateness, watchDeadline } from './child-deadline.ts';
 import { giveWay, modestMemory } from './give-way.ts';
 import { type InspectArguments, inspectWords, type Verdict } from './inspect.ts';
 
@@ -25,7 +25,8 @@ export interface InspectionOptions {
 
 /**
  * Judges a document in a child process, which can be killed and whose memory goes with it. The child gets
- * nothing of the environment: nothing in there concerns it. Returns undefined when the deadline passed; throws when the child fails.
+ * nothing of the environment: nothing in there concerns it. Returns undefined when it computed past the deadline; throws
+ * `unavailable` when it got no processor for most of ten times as long, and when the child fails.
  */
 export async function inspectInChild(
   args: InspectArguments,
@@ -39,9 +40,9 @@ export async function inspectInChild(
     env: modestMemory(memoryMib),
   });
   giveWay(child.pid);
-  let isLate = false;
-  const endWatch = watchDeadline(child.pid, deadlineMs, () => {
-    isLate = true;
+  let late: Lateness | undefined;
+  const endWatch = watchDeadline(child.pid, deadlineMs, (lateness) => {
+    late ??= lateness;
     child.kill('SIGKILL');
   });
   const abandon = () => child.kill('SIGKILL');
@@ -50,7 +51,8 @@ export async function inspectInChild(
     const [out, err] = await Promise.all([readLimited(child.stdout), readLimited(child.stderr)]);
     const code = await child.exited;
     signal?.throwIfAborted();
-    if (isLate) return undefined;
+    if (late === 'waiting') throw tooBusy();
+    if (late === 'computing') return undefined;
     if (code !== 0) throw childFailure(code, err);
     return JSON.parse(out) as Verdict;
   } finally {
@@ -69,6 +71,11 @@ async function readLimited(stream: ReadableStream<Uint8Array>): Promise<string> 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+function tooBusy(): DomainError {
+  const detail = 'The machine is too busy to check the file; send it again later.';
+  return new DomainError('unavailable', detail, { retryAfterSeconds: 60 });
 }
 
 function childFailure(code: number, err: string): DomainError {
