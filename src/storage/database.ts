@@ -29,7 +29,8 @@ export interface Database {
 
   /**
    * The same for a step of long work that nobody has been promised: it is atomic, but a loss of power may undo it, with
-   * everything after it and nothing before it. It is durable with the next `write` of anybody.
+   * everything after it and nothing before it. It is durable with the next `write` of anybody,
+   * also of one that changes nothing.
    */
   writeStep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 

@@ -113,7 +113,7 @@ class SqliteDatabase implements Database {
 
   lendTurn(hold: (wanted: Promise<void>) => Promise<void>): Promise<void> {
     return this.#queue.lend((wanted) => {
-      this.#control.checkpoints.lending();
+      this.#control.lending();
       return hold(wanted);
     });
   }
@@ -135,6 +135,8 @@ class SqliteTransactions implements TransactionControl {
   readonly #lockWaitMsMax: number;
   #hasBegun = false;
   #isSynced = true;
+  /** Whether a step may stand in the log that no sync has followed; a process that was killed may have left one, too. */
+  #mayOweSync = true;
   #turn: LentTurn | undefined;
 
   constructor(sqlite: Sqlite, options: SqliteOptions) {
@@ -153,6 +155,8 @@ class SqliteTransactions implements TransactionControl {
   async begin(isPromised: boolean): Promise<void> {
     if (this.checkpoints.failure !== undefined) throw this.checkpoints.failure;
     this.#turn = await this.#takeTurn?.();
+    // The owner, or whoever had the turn before, may have left a step.
+    if (this.#turn !== undefined) this.#mayOweSync = true;
     this.#sleepNever();
     this.#syncAtCommit(isPromised);
     this.checkpoints.beforeBegin(isPromised);
@@ -172,9 +176,26 @@ class SqliteTransactions implements TransactionControl {
     this.#isSynced = isPromised;
   }
 
+  /** The other process may leave steps that nobody has synced. */
+  lending(): void {
+    this.#mayOweSync = true;
+    this.checkpoints.lending();
+  }
+
   commit(): void {
+    if (this.#isSynced && this.#mayOweSync) this.#touch();
     this.#sqlite.run('COMMIT');
+    this.#mayOweSync = !this.#isSynced;
     this.#end();
+  }
+
+  /**
+   * SQLite syncs nothing for a commit that has changed no page. What it found may be a step's, which has to be durable before
+   * anybody is told of it: the same number written again is a change of the first page.
+   */
+  #touch(): void {
+    const { user_version } = this.#sqlite.query('PRAGMA user_version').get() as { user_version: number };
+    this.#sqlite.run(`PRAGMA user_version = ${user_version}`);
   }
 
   rollback(): void {

@@ -1,7 +1,8 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import type { Reader } from '../../src/storage/database.ts';
+import type { Database, Reader } from '../../src/storage/database.ts';
 import { migrateToLatest } from '../../src/storage/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { emptyDatabase, openTestDatabase } from '../support/database.ts';
@@ -129,5 +130,78 @@ describe('Database.close on SQLite', () => {
     const database = openSqlite({ path: place.location });
     await database.close();
     await expect(database.read.selectFrom('setting').selectAll().execute()).rejects.toThrow('closed');
+  });
+});
+
+/** How many commits have written to the log, of its index: each of them is synced unless it is a step. */
+function commitsIn(location: string): number {
+  return readFileSync(`${location}-shm`).readUInt32LE(8);
+}
+
+describe('Database.write that changes nothing on SQLite', () => {
+  const step = (database: Database, key: string) =>
+    database.writeStep((tx) => tx.insertInto('setting').values({ key, value: 'x' }).execute());
+  const look = (database: Database) =>
+    database.write((tx) => tx.selectFrom('setting').select('key').execute());
+
+  /** Commits to the log that each of `writes` has added. */
+  async function commitsOf(location: string, writes: readonly (() => Promise<unknown>)[]): Promise<number[]> {
+    const added: number[] = [];
+    for (const write of writes) {
+      const before = commitsIn(location);
+      await write();
+      added.push(commitsIn(location) - before);
+    }
+    return added;
+  }
+
+  test('makes the step before it durable by a commit of its own, once', async () => {
+    await using place = await openTestDatabase('sqlite');
+    const { database, location } = place;
+    await step(database, 'a');
+    expect(await commitsOf(location, [() => look(database), () => look(database)])).toEqual([1, 0]);
+  });
+
+  test('does so after a turn was lent, in which another process may have left a step', async () => {
+    await using place = await openTestDatabase('sqlite');
+    const { database, location } = place;
+    await step(database, 'a');
+    await look(database);
+    await database.lendTurn(async () => undefined);
+    expect(await commitsOf(location, [() => look(database), () => look(database)])).toEqual([1, 0]);
+  });
+
+  test('does so first of all, for a process that was killed may have left a step', async () => {
+    await using place = await openTestDatabase('sqlite');
+    await step(place.database, 'a');
+    const next = openSqlite({ path: place.location });
+    expect(await commitsOf(place.location, [() => look(next), () => look(next)])).toEqual([1, 0]);
+    await next.close();
+  });
+
+  test('does so in every borrowed turn, for whoever wrote before may have left a step', async () => {
+    await using place = await openTestDatabase('sqlite');
+    const turn = { isWanted: false, giveBack: () => undefined };
+    const borrower = openSqlite({ path: place.location, takeTurn: async () => turn });
+    await look(borrower);
+    await step(place.database, 'a');
+    expect(await commitsOf(place.location, [() => look(borrower)])).toEqual([1]);
+    await borrower.close();
+  });
+
+  test('still owes it after a write that was undone', async () => {
+    await using place = await openTestDatabase('sqlite');
+    const { database, location } = place;
+    await step(database, 'a');
+    const undone = database.write(() => Promise.reject(new Error('no')));
+    await expect(undone).rejects.toThrow('no');
+    expect(await commitsOf(location, [() => look(database)])).toEqual([1]);
+  });
+
+  test('costs nothing in a step: that owes nobody anything', async () => {
+    await using place = await openTestDatabase('sqlite');
+    const { database, location } = place;
+    await step(database, 'a');
+    expect(await commitsOf(location, [() => database.writeStep(async () => undefined)])).toEqual([0]);
   });
 });
