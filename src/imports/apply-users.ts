@@ -41,7 +41,7 @@ async function applyUsers(
   isChain: boolean,
 ): Promise<Step> {
   const context = contextOf(application);
-  const { live, counts, issues } = await sortOut(application, tx, rows);
+  const { live, counts, issues, warnings } = await sortOut(application, tx, rows);
   const ending = live.filter(({ row }) => row.action === 'archive');
   for (const { before } of ending) if (before !== undefined) await archiveUser(tx, context, before);
   const saving = live.filter(({ row }) => row.action !== 'archive');
@@ -67,7 +67,8 @@ async function applyUsers(
     (sum, user, index) => (isOpen(user, index) ? sum : addCounts(sum, outcomeOf(user.row, saved[index]))),
     counts,
   );
-  return { counts: addCounts(outcome, { archived: ending.length }), issues: [...issues, ...without] };
+  const totals = addCounts(outcome, { archived: ending.length });
+  return { counts: totals, issues: [...issues, ...without], warnings };
 }
 
 /** Their groups were deleted, or could not be created: the next file with these records is not "unchanged". */
@@ -92,15 +93,17 @@ interface Sorted {
   readonly live: readonly UserRow[];
   readonly counts: Counts;
   readonly issues: readonly Issue[];
+  readonly warnings: readonly string[];
 }
 
-/** Between plan and apply others may have archived a user or set "do not synchronise". */
+/** Between plan and apply others may have archived or adopted a user, or set "do not synchronise". */
 async function sortOut({ run }: Application, tx: Tx, rows: readonly PlanRow[]): Promise<Sorted> {
   const ids = rows.flatMap((row) => row.resource_id ?? []);
   await lockInPassing(tx, 'user', ids);
   const users = new Map((await selectUsers(tx, ids, run.sourceId)).map((user) => [user.id, user]));
   const live: UserRow[] = [];
   const issues: Issue[] = [];
+  const foreign: number[] = [];
   let skipped = 0;
   for (const row of rows) {
     const before = users.get(row.resource_id ?? 0);
@@ -118,10 +121,28 @@ async function sortOut({ run }: Application, tx: Tx, rows: readonly PlanRow[]): 
       skipped += 1;
       await settleRow(tx, run.id, row.seq, 'skip');
     } else {
-      live.push({ row, before, payload: JSON.parse(row.payload ?? '{}') as UserPayload });
+      const user = { row, before, payload: JSON.parse(row.payload ?? '{}') as UserPayload };
+      const isLost = user.payload.state !== undefined && isForeign(before, run.sourceId);
+      if (isLost) foreign.push(row.seq);
+      live.push(isLost ? withoutState(user) : user);
     }
   }
-  return { live, issues, counts: { ...noCounts, skipped } };
+  await setAction(tx, run.id, foreign, 'update');
+  const warnings = foreign.length === 0 ? [] : [foreignWarning];
+  return { live, issues, warnings, counts: { ...noCounts, skipped } };
+}
+
+const foreignWarning =
+  'Another source took over users while the file waited; "active" of this file does not apply to them any more.';
+
+function isForeign(user: User | undefined, sourceId: number): boolean {
+  return user !== undefined && user.ownerSourceId !== null && user.ownerSourceId !== sourceId;
+}
+
+/** What is left to do with somebody whose state is the affair of another source by now. */
+function withoutState({ row, payload, before }: UserRow): UserRow {
+  const { state: _state, ...rest } = payload;
+  return { row: { ...row, action: 'update' }, payload: rest, before };
 }
 
 function toChange(

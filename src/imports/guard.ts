@@ -1,7 +1,7 @@
 import type { GeneralSettings } from '../sources/source-settings.ts';
 
 export interface GuardNumbers {
-  /** Active users of the source before the run. */
+  /** Active users of the source before the run, and those of nobody who are in its file. */
   readonly activeUsers: number;
   /** Users whom the run would disable, archive, or both. */
   readonly ending: number;

@@ -73,13 +73,30 @@ export async function findUserFacts(
   return ids.length === 0 ? [] : selectFacts(db, { source, ids: JSON.stringify(ids) });
 }
 
-/** Users of the source that count for the guard. */
-export async function countActiveOwned(db: Reader, source: number): Promise<number> {
+/** Active users of the source, and those of nobody whom its run's plan speaks of: among these the guard counts who ends. */
+export async function countActiveConcerned(
+  db: Reader,
+  { runId, sourceId }: { readonly runId: number; readonly sourceId: number },
+): Promise<number> {
   const row = await db
     .selectFrom('user')
     .select((select) => select.fn.countAll<number>().as('count'))
-    .where('owner_source_id', '=', source)
     .where('state', '=', 'active')
+    .where(({ or, and, eb, exists, selectFrom }) =>
+      or([
+        eb('owner_source_id', '=', sourceId),
+        and([
+          eb('owner_source_id', 'is', null),
+          exists(
+            selectFrom('import_plan')
+              .select('import_plan.seq')
+              .where('import_plan.run_id', '=', runId)
+              .where('import_plan.kind', '=', 'user')
+              .whereRef('import_plan.resource_id', '=', 'user.id'),
+          ),
+        ]),
+      ]),
+    )
     .executeTakeFirstOrThrow();
   return Number(row.count);
 }

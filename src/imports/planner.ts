@@ -10,7 +10,7 @@ import type { DocumentHead, GroupRecord } from '../xml/records.ts';
 import { settled } from './finish.ts';
 import { type GuardNumbers, guardReason } from './guard.ts';
 import { isFromArchive, noCounts } from './imports.ts';
-import { countActiveOwned, listAbsent } from './match-store.ts';
+import { countActiveConcerned, listAbsent } from './match-store.ts';
 import { effectiveOptions, type ImportOptions, optionsOfFile } from './options.ts';
 import { PlanBuffer } from './plan-buffer.ts';
 import { linkChains, resolveRelinked } from './plan-chains.ts';
@@ -269,9 +269,10 @@ class Planning {
 
   async #guardNumbers({ ending, records, recordsInError }: Foresight): Promise<GuardNumbers> {
     const { database } = this.#parts;
-    const activeUsers = await countActiveOwned(database.read, this.#run.sourceId);
+    const { id: runId, sourceId } = this.#run;
+    const activeUsers = await countActiveConcerned(database.read, { runId, sourceId });
     const isFull = this.#required().options.mode === 'full';
-    const lastUsers = isFull ? await findLastFullUsers(database.read, this.#run.sourceId) : undefined;
+    const lastUsers = isFull ? await findLastFullUsers(database.read, sourceId) : undefined;
     return { activeUsers, ending, records, recordsInError, lastUsers };
   }
 
