@@ -38,9 +38,9 @@ export class PlanBuffer {
     [this.#rows, this.#issues, this.#done, this.#characters] = [[], [], 0, 0];
     if (rows.length === 0 && issues.length === 0) return;
     const [first, last] = [rows[0]?.seq ?? 0, rows.at(-1)?.seq ?? 0];
-    // Rows are numbered without gaps, and the cursor is the last one that is written.
+    // Rows are numbered without gaps, and the cursor is the last one that is written. Issues may come without any row.
     const next: NextBatch = async (tx, cursor) => {
-      const start = Math.max(cursor - first + 1, 0);
+      const start = Math.min(Math.max(cursor - first + 1, 0), rows.length);
       const some = rows.slice(start, start + rowsAtOnce);
       await insertPlanRows(tx, some);
       const isLast = start + some.length === rows.length;
