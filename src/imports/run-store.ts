@@ -133,6 +133,7 @@ export async function listRuns(
     .execute();
 }
 
+/** Unless they had begun to be applied: what was done by then stays. */
 const endedWithoutEffect = ['failed', 'cancelled', 'rejected', 'superseded'] as const satisfies RunStatus[];
 
 /** The newest run of the source that has changed the directory, or may yet do so. */
@@ -142,7 +143,9 @@ export async function findLatestEffectiveRun(db: Reader, sourceId: number): Prom
     .selectAll()
     .where('source_id', '=', sourceId)
     .where('dry_run', '=', 0)
-    .where('status', 'not in', [...endedWithoutEffect])
+    .where(({ or, eb }) =>
+      or([eb('status', 'not in', [...endedWithoutEffect]), eb('applied_from', 'is not', null)]),
+    )
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -402,6 +405,7 @@ export type RunChange = Partial<
     | 'lease_until'
     | 'attempts'
     | 'retry_at'
+    | 'applied_from'
     | 'finished'
   >
 >;

@@ -25,6 +25,7 @@ export async function startApplying(
     phase: 'groups',
     cursor: 0,
     done: 0,
+    applied_from: now,
     first_user_id: created === 0 ? null : await reserveIds(tx, 'User', created),
     first_group_id: groupsCreated === 0 ? null : await reserveIds(tx, 'Group', groupsCreated),
     message: null,

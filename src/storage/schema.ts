@@ -223,6 +223,8 @@ export interface ImportRunTable {
   retry_at: string | null;
   created: string;
   started: string | null;
+  /** When it began to be applied: from then on the directory may be changed by it, however it ends. */
+  applied_from: string | null;
   finished: string | null;
 }
 

@@ -243,6 +243,7 @@ async function createImports({ integer, numbered }: Make): Promise<void> {
       .addColumn('retry_at', 'text')
       .addColumn('created', 'text', required)
       .addColumn('started', 'text')
+      .addColumn('applied_from', 'text')
       .addColumn('finished', 'text'),
   );
 }
