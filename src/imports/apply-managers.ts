@@ -50,7 +50,7 @@ async function applyManagerRows(application: Application, tx: Tx, rows: readonly
       issues.push(noManager(row, payload, outcome));
       if (stored !== undefined) withoutManager.push(stored.id);
     } else if (stored !== undefined) {
-      given.push({ row, change: toChange(stored, outcome.id) });
+      given.push({ row, change: { ...toChange(stored, outcome.id), ...digestOf(row) } });
     }
   }
   const saved = await saveUsers(
@@ -63,6 +63,11 @@ async function applyManagerRows(application: Application, tx: Tx, rows: readonly
   const seqs = users.filter(needsPassword).map(({ row }) => row.seq);
   await moveRows(tx, run.id, { seqs, phase: 'passwords' });
   return { issues, counts: await countUndecided(application, tx, rows, changed) };
+}
+
+/** Only now the user is all that the record says. */
+function digestOf({ digest }: PlanRow): Pick<UserChange, 'digest'> {
+  return digest === null ? {} : { digest };
 }
 
 function noManager(row: PlanRow, { manager }: UserPayload, outcome: ManagerOutcome): Issue {

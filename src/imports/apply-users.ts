@@ -151,7 +151,8 @@ function toChange(
   managers: ManagerLookup,
 ): UserChange {
   const managerId = managers.idFor(payload);
-  const digest = row.digest === null ? {} : { digest: row.digest };
+  // Who still waits for a manager is not as the record says yet, and never will be if the run ends before.
+  const digest = row.digest === null || managers.isOpen(payload) ? {} : { digest: row.digest };
   return {
     ...(before === undefined ? { id: run.firstUserId + (row.ordinal ?? 0) } : { before }),
     next: applyProfileChange(before?.resource, payload.change, payload.state),
@@ -176,6 +177,11 @@ async function moveOn(
 ): Promise<void> {
   const waiting = users.filter(({ payload }) => managers.isOpen(payload));
   const others = users.filter((user) => !waiting.includes(user));
+  await forgetDigests(
+    tx,
+    run.sourceId,
+    waiting.flatMap(({ before }) => before?.id ?? []),
+  );
   await moveRows(tx, run.id, { seqs: waiting.map(({ row }) => row.seq), phase: 'managers' });
   await moveRows(tx, run.id, {
     seqs: others.filter(needsPassword).map(({ row }) => row.seq),

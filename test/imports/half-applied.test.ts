@@ -4,7 +4,15 @@ import { describe, expect, test } from 'bun:test';
 import { findCheckpoint } from '../../src/imports/checkpoint-store.ts';
 import type { ImportRun } from '../../src/imports/runs.ts';
 import { dialects } from '../support/database.ts';
-import { decider, type ImportHouse, openImportHouse, profileXml, userXml, withWrite } from './support.ts';
+import {
+  decider,
+  type ImportHouse,
+  openImportHouse,
+  profileXml,
+  stranger,
+  userXml,
+  withWrite,
+} from './support.ts';
 
 const titled = (title: string) =>
   profileXml(
@@ -68,5 +76,37 @@ describe.each(dialects())('a run that ends halfway on %s', (dialect) => {
     await house.accept(titled('Two'));
     await house.runs.cancel(2, decider);
     expect(await house.accept(titled('One'))).toMatchObject({ importId: 1, status: 'unchanged' });
+  });
+});
+
+describe.each(dialects())('a run that ends before managers on %s', (dialect) => {
+  const anna = (manager: string) => profileXml([userXml('a', 'anna', `<manager>${manager}</manager>`)]);
+
+  test('gives people their managers when the same file is sent again', async () => {
+    await using house = await openImportHouse({ dialect });
+    await house.database.write((tx) =>
+      tx
+        .insertInto('user')
+        .values([stranger('boss'), stranger('chief', 1001)])
+        .execute(),
+    );
+    const cancelAtManagers = (id: number) =>
+      processUntil(
+        house,
+        id,
+        ({ progress }) => progress?.phase === 'managers',
+        () => house.runs.cancel(id, decider),
+      );
+    for (const [file, manager] of [
+      ['boss', 1000],
+      ['chief', 1001],
+    ] as const) {
+      const { importId } = await house.accept(anna(file));
+      expect(await cancelAtManagers(importId)).toMatchObject({ status: 'cancelled' });
+      expect(await house.import(anna(file))).toMatchObject({ status: 'completed' });
+      expect((await house.person('anna')).manager?.id).toBe(manager);
+      const digests = await house.database.read.selectFrom('source_link').select('digest').execute();
+      expect(digests).toEqual([{ digest: expect.any(String) }]);
+    }
   });
 });
