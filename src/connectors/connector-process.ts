@@ -61,6 +61,7 @@ export class ConnectorProcess implements AsyncDisposable {
   #reason: StopReason | undefined;
   #waitsSinceMs: number | undefined;
   #watches = 0;
+  #memoryBytesPeak = 0;
 
   /** Throws `unavailable` when the command cannot be started. */
   static async start(parts: ProcessParts, options: ProcessOptions): Promise<ConnectorProcess> {
@@ -101,9 +102,12 @@ export class ConnectorProcess implements AsyncDisposable {
     if (options.signal?.aborted) this.#onAbort();
   }
 
-  /** Most memory that the process itself has held at one time; 0 until it has ended. */
+  /**
+   * Most memory that the process and what it started were seen to hold, every 200 ms; 0 where the system does not tell.
+   * What the kernel adds up for a process begins with what its parent held when it was started.
+   */
   get memoryBytesPeak(): number {
-    return this.#child.resourceUsage()?.maxRSS ?? 0;
+    return this.#memoryBytesPeak;
   }
 
   /** What it writes to standard output. Throws at its end unless the process has ended well by itself. */
@@ -157,6 +161,7 @@ export class ConnectorProcess implements AsyncDisposable {
 
   #watchUse(): void {
     const use = groupUse(this.#child.pid);
+    this.#memoryBytesPeak = Math.max(this.#memoryBytesPeak, use?.memoryBytes ?? 0);
     if (use !== undefined && use.memoryBytes > this.#options.limits.memoryBytes) this.#stop('memory');
     if (use !== undefined && use.processes > groupSizeMax) this.#stop('processes');
     this.#watches += 1;

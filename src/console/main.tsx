@@ -17,7 +17,12 @@ const invitation = takeInvitation();
 // The policy of the page allows no style that a script writes, so what Mantine would write is in its style file instead.
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+    <MantineProvider
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+      theme={{ respectReducedMotion: true }}
+    >
       <QueryClientProvider client={makeClient()}>
         <App invitation={invitation} />
       </QueryClientProvider>

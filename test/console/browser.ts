@@ -47,6 +47,8 @@ export class Browser implements AsyncDisposable {
       executablePath: executablePath ?? '',
       args: [...args, '--disable-sync', '--no-first-run'],
       viewport: { width: 1280, height: 800 },
+      // A dialog that still fades in is neither seen nor judged as it will be.
+      reducedMotion: 'reduce',
     });
     context.setDefaultTimeout(45_000);
     return new Browser(context, context.pages()[0] ?? (await context.newPage()), folder);
