@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../archive/archive.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
-import type { Operator } from '../security/audit.ts';
+import { type Operator, recordAudit } from '../security/audit.ts';
 import type { Configurations } from '../settings/configuration.ts';
 import { findSourceById } from '../sources/source-store.ts';
 import type { Database, Tx } from '../storage/database.ts';
@@ -223,7 +223,12 @@ export class ImportRuns {
       const isMoved =
         (from as readonly string[]).includes(run.status) &&
         (await moveRun(tx, id, from, await change(tx, run)));
-      if (isMoved) return insertEvent(tx, id, { kind: 'decided', ...decided }, now);
+      if (isMoved) {
+        await insertEvent(tx, id, { kind: 'decided', ...decided }, now);
+        const subject = { id: String(id), name: `Import ${id}` };
+        const event = { action: auditActions[decided.decision], by: decided.by, subject } as const;
+        return recordAudit(tx, event, now);
+      }
       const detail = `Import ${id} is ${run.status} and so cannot be ${decided.decision}.`;
       throw new DomainError('invalidValue', detail);
     });
@@ -236,6 +241,12 @@ export class ImportRuns {
     throw new DomainError('notFound', `There is no import with the id ${id}.`);
   }
 }
+
+const auditActions = {
+  approved: 'import.approve',
+  rejected: 'import.reject',
+  cancelled: 'import.cancel',
+} as const;
 
 interface Decided {
   readonly decision: 'approved' | 'rejected' | 'cancelled';

@@ -26,6 +26,7 @@ export type AuditAction =
   | 'field.change'
   | 'persona.create'
   | 'administrator.invite'
+  | 'administrator.accept'
   | 'import.approve'
   | 'import.reject'
   | 'import.cancel';

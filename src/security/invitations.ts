@@ -1,6 +1,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import type { Database, Tx } from '../storage/database.ts';
+import { recordAudit, unnamedOperator } from './audit.ts';
 import {
   acceptInvitation,
   findInvitationByHash,
@@ -33,9 +34,14 @@ export class Invitations {
     this.#clock = clock;
   }
 
-  issue(name: string): Promise<IssuedInvitation> {
+  issue(name: string, by = unnamedOperator): Promise<IssuedInvitation> {
     const trimmed = checkName(name);
-    return this.#database.write((tx) => this.#insert(tx, trimmed));
+    return this.#database.write(async (tx) => {
+      const issued = await this.#insert(tx, trimmed);
+      const subject = { id: String(issued.id), name: trimmed };
+      await recordAudit(tx, { action: 'administrator.invite', by, subject }, timestamp(this.#clock));
+      return issued;
+    });
   }
 
   /** The invitation by which a new installation is set up; undefined when there is an administrator, or a link that works. */
@@ -63,6 +69,9 @@ export class Invitations {
       ? await acceptInvitation(tx, sha256Hex(token), timestamp(this.#clock))
       : undefined;
     if (found === undefined) throw refused();
+    const by = { kind: 'administrator', name: found.name } as const;
+    const subject = { id: String(found.id), name: found.name };
+    await recordAudit(tx, { action: 'administrator.accept', by, subject }, timestamp(this.#clock));
     return found;
   }
 

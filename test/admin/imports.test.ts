@@ -48,6 +48,11 @@ describe.each(dialects())('an import in the admin API on %s', (dialect) => {
     expect([body.status, body.counts.disabled]).toEqual(['completed', 21]);
     expect((await admin.call('GET', `/imports/${second.id}/log`)).body.log).toContain('Ann Lee');
     expect((await admin.call('POST', `/imports/${second.id}/cancel`)).status).toBe(400);
+    const { entries } = (await admin.call('GET', '/audit?limit=2')).body;
+    expect(entries.map(({ action, subject, by }: Json) => [action, subject.id, by.name])).toEqual([
+      ['import.approve', String(second.id), 'Ann Lee'],
+      ['import.reject', String(first.id), 'Ann Lee'],
+    ]);
     const enabled = await admin.call('POST', `/imports/${second.id}/re-enable`);
     expect(enabled.body).toEqual({ enabled: 21, left: 0 });
   });
