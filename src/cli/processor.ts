@@ -9,8 +9,7 @@ import { createLog } from '../log.ts';
 import { PasswordHasher } from '../security/password-hash.ts';
 import { isTurnMessage, TurnBorrower } from '../storage/write-turn.ts';
 import { openServices } from './services.ts';
-
-const exitStorageFailed = 74;
+import { exitStorageFailed } from './storage-failed.ts';
 
 /** Imports until the server says stop or goes away; resolves with the exit status. */
 export async function processor(config: Config): Promise<number> {

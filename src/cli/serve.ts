@@ -25,11 +25,10 @@ import { type DataFolder, makeDataFolder } from './data-folder.ts';
 import { takeServeLock } from './locks.ts';
 import { selfCommand } from './self.ts';
 import { openServices, type Services } from './services.ts';
+import { exitStorageFailed } from './storage-failed.ts';
 import { Supervisor } from './supervisor.ts';
 import { version } from './version.ts';
 
-/** Ends the process after a failure that leaves the state of the disk unknown (EX_IOERR of sysexits.h). */
-const exitStorageFailed = 74;
 const drainMsMax = 20_000;
 /** The largest body that the listener lets through; each surface has its own, smaller bound. */
 const requestBytesMax = 4 * 1024 ** 3;
@@ -90,6 +89,7 @@ async function run(config: Config, { services, log, stop }: Run): Promise<void> 
   const supervisor = new Supervisor({
     command: [...selfCommand(), 'processor', '--data', config.data, '--log-level', config.logLevel],
     environment: processorEnvironment(config),
+    onStorageFailed: () => process.exit(exitStorageFailed),
     database,
     log,
   });

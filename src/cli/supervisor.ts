@@ -3,6 +3,7 @@ import { giveWay, modestMemory } from '../imports/give-way.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isTurnMessage, TurnLender } from '../storage/write-turn.ts';
+import { exitStorageFailed } from './storage-failed.ts';
 
 export interface SupervisorParts {
   /** How this program starts itself, with the arguments of the processor. */
@@ -11,6 +12,11 @@ export interface SupervisorParts {
   readonly log: Log;
   /** What reaches the child's environment: nothing but what it needs. */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Called when the processor has ended because the disk failed under it: what it wrote last may be in nobody's log, and only
+   * a process that opens the database anew finds out.
+   */
+  readonly onStorageFailed?: () => void;
   /** How long the processor may keep a turn to write, milliseconds; the lender's own bound unless given. */
   readonly turnMsMax?: number;
 }
@@ -115,6 +121,11 @@ export class Supervisor {
 
   #onExit(status: number, livedMs: number): void {
     if (this.#isStopping) return;
+    if (status === exitStorageFailed && this.#parts.onStorageFailed !== undefined) {
+      this.#parts.log.error({ status }, 'the storage has failed under the processor; the service stops');
+      this.#parts.onStorageFailed();
+      return;
+    }
     if (livedMs > settledMs) this.#restartDelayMs = restartDelayMsMin;
     this.restarts += 1;
     this.#parts.log.warn(

@@ -3,11 +3,14 @@ import { Supervisor } from '../../src/cli/supervisor.ts';
 import { createLog } from '../../src/log.ts';
 import { openTestDatabase } from '../support/database.ts';
 
-async function openSupervisor(command: readonly string[]) {
+async function openSupervisor(command: readonly string[], onStorageFailed?: () => void) {
   const place = await openTestDatabase('sqlite');
   const lines: string[] = [];
   const log = createLog({ level: 'info', destination: { write: (line) => lines.push(line) } });
-  const supervisor = new Supervisor({ command, database: place.database, log, environment: {} });
+  const supervisor = new Supervisor({
+    ...{ command, database: place.database, log, environment: {} },
+    ...(onStorageFailed === undefined ? {} : { onStorageFailed }),
+  });
   return {
     supervisor,
     lines,
@@ -34,6 +37,19 @@ test('a processor that ends by itself is started again, but not once the service
   const { restarts } = open.supervisor;
   await Bun.sleep(500);
   expect(open.supervisor.restarts).toBe(restarts);
+});
+
+test('a processor under which the disk failed is not started again: the service is told to stop', async () => {
+  let failures = 0;
+  const failed = Promise.withResolvers<void>();
+  await using open = await openSupervisor([process.execPath, '-e', 'process.exit(74)'], () => {
+    failures += 1;
+    failed.resolve();
+  });
+  open.supervisor.start();
+  await failed.promise;
+  expect([failures, open.supervisor.restarts]).toEqual([1, 0]);
+  expect(open.lines.join('')).toContain('the storage has failed under the processor');
 });
 
 test('a processor that keeps its turn without answering is killed, and others write on', async () => {
