@@ -67,6 +67,14 @@ const missing = 'missing';
 const loginTypes: Readonly<Record<string, string>> = { 0: 'Local Login', 2: 'SAML' };
 const cultureOf = (options: Readonly<Record<string, string>>) => options.defaultCulture ?? '';
 
+type ChangeStep = Exclude<ScimStep, { kind: 'create' | 'createGroup' | 'deleteGroup' }>;
+
+/** What a client says of the person alone, to be compared. */
+function saidOf({ userName, values, groups, manager, state }: Person): string {
+  const units = [...groups].filter(([, isPrimary]) => isPrimary).map(([{ type, name }]) => `${type} ${name}`);
+  return JSON.stringify([userName, [...values].sort(), units.sort(), manager?.userName, state]);
+}
+
 export class NaiveDirectory {
   readonly people: Person[] = [];
   groups: Group[] = [];
@@ -149,10 +157,16 @@ export class NaiveDirectory {
     return group;
   }
 
-  #change(
-    person: Person,
-    step: Exclude<ScimStep, { kind: 'create' | 'createGroup' | 'deleteGroup' }>,
-  ): Person | undefined {
+  /** Whoever changes what is said of somebody of nobody takes them over; memberships are said of groups. */
+  #change(person: Person, step: ChangeStep): Person | undefined {
+    const former = saidOf(person);
+    const changed = this.#apply(person, step);
+    const isAbout = step.kind !== 'archive' && step.kind !== 'join' && step.kind !== 'leave';
+    if (changed !== undefined && isAbout && saidOf(person) !== former) person.owner ??= 3;
+    return changed;
+  }
+
+  #apply(person: Person, step: ChangeStep): Person | undefined {
     switch (step.kind) {
       case 'retitle':
         person.values.set('jobtitle', step.title);
