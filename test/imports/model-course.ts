@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import type { ImportRun } from '../../src/imports/runs.ts';
 import type { Dialect } from '../../src/storage/database.ts';
 import { actual, expected, ModelHouse, recognise } from './model-house.ts';
-import { type Group, NaiveDirectory, NaiveImport, type Outcome } from './naive-directory.ts';
+import { type Group, NaiveDirectory, type Outcome } from './naive-directory.ts';
+import { NaiveImport } from './naive-import.ts';
 import {
   type FileSpec,
   isPowerStep,
